@@ -1,0 +1,1 @@
+"""What is being tuned: prompts, language models, assistants and the reference assistant."""

@@ -1,0 +1,93 @@
+"""The budget: hard limits on rollouts, tokens and money over all models together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .errors import CotuneError
+from .ledger import Usage
+
+
+class Limits(BaseModel):
+    """What a run may spend at most; None is no limit.
+
+    Attributes:
+        rollouts: Scored rollouts (gepa's metric calls), the held-out test included.
+        tokens: Input and output tokens over all models.
+        usd: US dollars over all models.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rollouts: int = Field(gt=0)
+    tokens: int | None = Field(default=None, gt=0)
+    usd: float | None = Field(default=None, gt=0)
+
+
+class BudgetExhaustedError(CotuneError):
+    """The next step would cross a limit; nothing was sent."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(f"the budget is spent: {limit}")
+        self.limit = limit
+
+
+@dataclass(slots=True)
+class Budget:
+    """Counts what is spent and refuses what would cross a limit.
+
+    Some rollouts are held back (`reserved`) for the steps after the search, so that a run
+    always has enough left to choose its winner and test it. The share of tokens and money
+    for those is estimated from the mean cost of the rollouts so far.
+
+    Attributes:
+        limits: The limits.
+        reserved: Rollouts held back for later steps.
+        rollouts: Rollouts started, replayed ones included: a resumed run counts as one run.
+        usage: Tokens and money, replayed calls included.
+    """
+
+    limits: Limits
+    reserved: int = 0
+    rollouts: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    def reserve(self, rollouts: int) -> None:
+        """Hold back this many rollouts from now on."""
+        self.reserved = rollouts
+
+    def take(self, rollouts: int) -> None:
+        """Count rollouts that are about to start.
+
+        Raises:
+            BudgetExhaustedError: They do not fit beside those held back.
+        """
+        after = self.rollouts + rollouts + self.reserved
+        if after > self.limits.rollouts:
+            raise BudgetExhaustedError(
+                f"{self.rollouts} of {self.limits.rollouts} rollouts are used, {self.reserved} are "
+                f"held back for selection and test, and the next step needs {rollouts}"
+            )
+        self._check(share=1 + self.reserved / max(self.rollouts, 1))
+        self.rollouts += rollouts
+
+    def add(self, usage: Usage) -> None:
+        """Count the tokens and money of a call."""
+        self.usage += usage
+
+    def check_call(self) -> None:
+        """Refuse a model call when tokens or money are spent.
+
+        Raises:
+            BudgetExhaustedError: A limit is reached.
+        """
+        self._check(share=1.0)
+
+    def _check(self, share: float) -> None:
+        tokens, usd = self.limits.tokens, self.limits.usd
+        if tokens is not None and self.usage.tokens * share >= tokens:
+            raise BudgetExhaustedError(f"{self.usage.tokens:,} of {tokens:,} tokens are used")
+        if usd is not None and self.usage.cost * share >= usd:
+            raise BudgetExhaustedError(f"${self.usage.cost:.4f} of ${usd:.4f} are used")

@@ -1,0 +1,60 @@
+"""The reference assistant: a grocery shop's chat, in the shape the blueprint describes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from ..agent import Agent
+from ..errors import UsageError
+from ..prompts import PromptBundle
+from .session import GrocerySession
+from .signatures import AGENTS
+from .world import World
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+
+class GroceryAssistant:
+    """An `Assistant` of seven agents over a small real shop; it keeps nothing between sessions."""
+
+    def __init__(self, lm: dspy.BaseLM) -> None:
+        """Use one model for all agents."""
+        self._lm = lm
+        self._prompts = PromptBundle.load(PROMPTS)
+
+    @property
+    def prompts(self) -> PromptBundle:
+        """The seed prompts: plain, as a team would first write them."""
+        return self._prompts
+
+    @property
+    def agents(self) -> Mapping[str, Agent]:
+        """The agents by name, to call one alone."""
+        return AGENTS
+
+    def start(self, prompts: PromptBundle, scenario_state: Mapping[str, Any]) -> GrocerySession:
+        """Open a conversation; any number may run side by side.
+
+        Args:
+            prompts: What each agent is told.
+            scenario_state: The fields of `ScenarioState`, and `seed`, a whole number from which
+                the seed of every call is derived (0 when it is left out).
+
+        Raises:
+            UsageError: An agent has no prompt, or the state is not as it should be.
+        """
+        missing = sorted(AGENTS.keys() - prompts.keys())
+        if missing:
+            raise UsageError(
+                f"The grocery assistant needs a prompt for '{missing[0]}', and the bundle has "
+                f"none. It has {', '.join(prompts) or 'no prompt at all'}."
+            )
+        state = dict(scenario_state)
+        seed = state.pop("seed", 0)
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise UsageError(f"scenario_state: seed: a whole number is needed (found {seed!r}).")
+        return GrocerySession(self._lm, prompts, World.of(state), seed)

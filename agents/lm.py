@@ -1,0 +1,300 @@
+"""Language models: `dspy.LM` with a timeout, retries, a budget and a ledger on every call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from dataclasses import replace
+from typing import Any
+
+# LiteLLM, which dspy falls back to for some providers, would fetch a price list on import.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+
+import dspy
+from dspy.clients.costs import estimate_cost
+from dspy.lm15 import Request, Response, request_from_openai_chat
+from dspy.utils.exceptions import (
+    ContextWindowExceededError,
+    LMAuthError,
+    LMBillingError,
+    LMConfigurationError,
+    LMError,
+    LMProviderError,
+    LMRateLimitError,
+    LMTimeoutError,
+    LMTransportError,
+    LMUnsupportedFeatureError,
+    LMUnsupportedModelError,
+    is_retryable_lm_error,
+)
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential_jitter,
+)
+
+from .budget import Budget
+from .errors import CotuneError, Fault, FaultError, FaultOrigin
+from .ledger import Ledger, LedgerEntry, Role, Sent, Usage, current_attribution
+from .models import LOCAL, SCRIPTED, ModelSettings
+from .scripted.engine import AsyncScriptedEngine, ScriptedEngine
+
+MAX_RETRY_AFTER = 120.0
+# A cut-off answer is a fault that callers report; dspy would warn about each on the terminal.
+logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
+
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)
+
+
+class ModelUnusableError(CotuneError):
+    """The model cannot be used at all: wrong key, unknown name, no credit, no endpoint."""
+
+
+class LanguageModel(dspy.LM):
+    """One model in one role.
+
+    It is a `dspy.LM`, so any dspy program can use it, and makes every call pass the budget,
+    a timeout, the retry policy and the ledger. Only the asynchronous interface is offered.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        role: Role,
+        ledger: Ledger,
+        budget: Budget | None = None,
+        endpoint: str | None = None,
+    ) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            settings: The model and how it is called.
+            role: What it is used for.
+            ledger: Where its calls are recorded.
+            budget: What refuses calls when the money is spent.
+            endpoint: Address of the server that a `local:` model runs on.
+
+        Raises:
+            UsageError: The key's environment variable is not set.
+            ModelUnusableError: The model string means nothing.
+        """
+        self.settings = settings
+        self.role = role
+        self.ledger = ledger
+        self.budget = budget
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        name, connection = _connection(settings, endpoint)
+        try:
+            super().__init__(name, cache=False, num_retries=0, **connection)
+        except (ValueError, LMError) as error:
+            raise ModelUnusableError(f"Model '{settings.model}' cannot be used: {error}") from error
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: a synchronous call could not be cancelled, bounded or budgeted."""
+        raise TypeError("cotune calls models asynchronously: use `await lm.acall(...)`")
+
+    async def acall(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
+        """Call the model, as `dspy.LM.acall` does.
+
+        Args:
+            prompt: A `dspy.lm15.Request`, or a text.
+            messages: Chat messages instead of a prompt, as dspy's own adapters send them.
+            **kwargs: Generation settings beside `messages`.
+
+        Returns:
+            A `dspy.lm15.Response` for a request, else a list with the answer's text.
+
+        Raises:
+            FaultError: No answer after all attempts; attributed.
+            ModelUnusableError: No call can succeed.
+            BudgetExhaustedError: The budget allows no further call.
+        """
+        if isinstance(prompt, Request):
+            return await self.respond(prompt)
+        body = {"model": self.model, "messages": messages or [{"role": "user", "content": prompt}]}
+        response = await self.respond(request_from_openai_chat({**body, **kwargs}))
+        return [response.text or ""]
+
+    async def respond(self, request: Request) -> Response:
+        """Send one request, with retries; see `acall` for what it raises."""
+        request = self._with_defaults(request)
+        started = time.monotonic()
+        retrying = self._retrying()
+        try:
+            response = await retrying(self._attempt, request)
+        except (TimeoutError, LMError) as error:
+            raise self._failed(request, error, _attempts(retrying), started) from error
+        self._answered(request, response, _attempts(retrying), started)
+        return response
+
+    def _retrying(self) -> AsyncRetrying:
+        return AsyncRetrying(
+            stop=stop_after_attempt(self.settings.attempts),
+            wait=_wait,
+            retry=retry_if_exception(_is_passing),
+            reraise=True,
+        )
+
+    async def _attempt(self, request: Request) -> Response:
+        async with self._slots:
+            if self.budget is not None:
+                self.budget.check_call()
+            async with asyncio.timeout(self.settings.timeout):
+                with dspy.context(disable_history=True):
+                    return await super().acall(request)
+
+    def _with_defaults(self, request: Request) -> Request:
+        config = request.config
+        return replace(
+            request,
+            config=replace(
+                config,
+                temperature=self.settings.temperature
+                if config.temperature is None
+                else config.temperature,
+                max_tokens=config.max_tokens or self.settings.max_tokens,
+            ),
+        )
+
+    def _answered(
+        self, request: Request, response: Response, attempts: int, started: float
+    ) -> None:
+        cost = self._cost(request, response)
+        usage = Usage(
+            calls=1,
+            attempts=attempts,
+            input_tokens=response.usage.input_tokens or 0,
+            output_tokens=response.usage.output_tokens or 0,
+            cost=cost or 0.0,
+            unpriced=int(cost is None),
+        )
+        if self.budget is not None:
+            self.budget.add(usage)
+        adaptations = tuple(str(adaptation.field) for adaptation in response.adaptations)
+        self._record(request, usage, started, adaptations=adaptations)
+
+    def _cost(self, request: Request, response: Response) -> float | None:
+        if self.settings.is_local or self.settings.is_scripted:
+            return 0.0
+        usage = response.usage
+        if self.settings.price is not None:
+            return self.settings.price.of(usage.input_tokens or 0, usage.output_tokens or 0)
+        cost, _ = estimate_cost(
+            response, provider=self._provider_name, requested_model=self.model, request=request
+        )
+        return cost
+
+    def _failed(
+        self, request: Request, error: BaseException | None, attempts: int, started: float
+    ) -> CotuneError:
+        failure = _explain(self.settings, error, attempts)
+        kind = failure.fault.kind if isinstance(failure, FaultError) else "unusable"
+        self._record(request, Usage(attempts=attempts), started, error=kind)
+        return failure
+
+    def _record(
+        self,
+        request: Request,
+        usage: Usage,
+        started: float,
+        *,
+        error: str = "",
+        adaptations: tuple[str, ...] = (),
+    ) -> None:
+        charged = current_attribution()
+        format_ = request.config.response_format or {}
+        sent = Sent(
+            self.settings.model,
+            request.config.temperature,
+            request.config.max_tokens,
+            request.config.seed,
+            str(format_.get("name", "")),
+            adaptations,
+        )
+        seconds = time.monotonic() - started
+        self.ledger.record(
+            LedgerEntry(self.role, charged.agent, charged.key, sent, usage, seconds, error)
+        )
+
+
+def _connection(settings: ModelSettings, endpoint: str | None) -> tuple[str, dict[str, Any]]:
+    """Return dspy's model name and the keyword arguments that connect to it."""
+    if settings.is_scripted:
+        engine = ScriptedEngine.parse(settings.model.removeprefix(SCRIPTED))
+        name = settings.model.partition("?")[0].replace(":", "/")
+        return name, {"engine": engine, "async_engine": AsyncScriptedEngine(engine)}
+    timeout = {"timeout": settings.timeout}
+    if settings.is_local:
+        if endpoint is None:
+            raise ModelUnusableError(f"'{settings.model}' has no server running for it")
+        name = f"openai/{settings.model.removeprefix(LOCAL)}"
+        return name, {"api_base": endpoint, "api_key": "none", **timeout}
+    options: dict[str, Any] = dict(timeout)
+    if settings.api_base is not None:
+        options["api_base"] = settings.api_base
+    key = settings.api_key() or ("none" if settings.api_base is not None else None)
+    if key is not None:
+        options["api_key"] = key
+    return settings.model, options
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Whether the same request may succeed a little later."""
+    return isinstance(error, TimeoutError) or (
+        isinstance(error, Exception) and is_retryable_lm_error(error)
+    )
+
+
+def _attempts(retrying: AsyncRetrying) -> int:
+    return retrying.statistics.get("attempt_number", 1)
+
+
+def _wait(state: RetryCallState) -> float:
+    """Wait as long as the provider asks, else exponentially longer with jitter."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = error.retry_after if isinstance(error, LMError) else None
+    return min(asked, MAX_RETRY_AFTER) if asked is not None else _BACKOFF(state)
+
+
+def _explain(settings: ModelSettings, error: BaseException | None, attempts: int) -> CotuneError:
+    """Turn what dspy raised into an attributed fault, or into the end of the run."""
+    said = _first_line(error)
+    match error:
+        case LMAuthError():
+            return ModelUnusableError(
+                f"Model '{settings.model}' refused the key ({said}). Put a valid key in the "
+                "provider's environment variable, or name the variable in 'api_key_env'."
+            )
+        case LMBillingError() | LMUnsupportedModelError() | LMProviderError(status=404):
+            return ModelUnusableError(f"Model '{settings.model}' cannot be used: {said}")
+        case LMConfigurationError() | LMUnsupportedFeatureError():
+            return ModelUnusableError(f"Model '{settings.model}' is not set up: {said}")
+        case ContextWindowExceededError():
+            fault = Fault(
+                FaultOrigin.ASSISTANT, "context_window", f"the prompt is too long: {said}"
+            )
+        case LMRateLimitError():
+            fault = Fault(FaultOrigin.PROVIDER, "rate_limit", f"{attempts} attempts: {said}")
+        case TimeoutError() | LMTimeoutError():
+            fault = Fault(
+                FaultOrigin.PROVIDER,
+                "timeout",
+                f"no answer within {settings.timeout:g} s, {attempts} attempts",
+            )
+        case LMTransportError():
+            fault = Fault(FaultOrigin.INFRASTRUCTURE, "unreachable", f"{attempts} attempts: {said}")
+        case LMProviderError():
+            fault = Fault(FaultOrigin.PROVIDER, error.code or "provider", said)
+        case _:
+            fault = Fault(FaultOrigin.INFRASTRUCTURE, "unexpected", said)
+    return FaultError(fault)
+
+
+def _first_line(error: BaseException | None) -> str:
+    text = str(error).strip() if error is not None else ""
+    line = text.splitlines()[0] if text else type(error).__name__
+    return line if len(line) <= 300 else line[:297] + "…"

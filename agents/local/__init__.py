@@ -1,0 +1,1 @@
+"""The embedded model: a small language model that runs on this computer."""

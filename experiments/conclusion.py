@@ -1,0 +1,97 @@
+"""What a run found, in words that promise no more than the numbers do."""
+
+from __future__ import annotations
+
+from ..optimizer.held_out import HeldOut
+from ..rubrics.statistics import Conclusion, Interval
+from .run_record import RunRecord
+
+_MISSING = "–"
+
+
+def number(value: float | None) -> str:
+    """Write a score with three decimals."""
+    return _MISSING if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """Write a difference with its sign; what rounds to 0 has none."""
+    if value is None:
+        return _MISSING
+    return f"{value:+z.3f}".replace("-", "−") if round(value, 3) else "0.000"
+
+
+def bounds(interval: Interval) -> str:
+    """Write the bounds of a difference, or that there are none."""
+    if interval.low is None or interval.high is None:
+        return "no interval"
+    return f"{signed(interval.low)} to {signed(interval.high)}"
+
+
+def headline(conclusion: Conclusion) -> str:
+    """Return the conclusion in a word or two."""
+    return {
+        Conclusion.IMPROVED: "Improved",
+        Conclusion.NO_EVIDENCE: "No evidence of a difference",
+        Conclusion.WORSE: "Worse",
+    }[conclusion]
+
+
+def sentence(record: RunRecord) -> str:
+    """Say the result in one sentence, with its interval."""
+    if record.held_out is not None:
+        return _tested(record.held_out)
+    if record.winner == 0:
+        return f"The seed stays: {record.choice}. The test split was not touched."
+    return (
+        f"Candidate {record.winner} was chosen but not tested: "
+        f"{record.stopped or 'faults hit every pair of the test'}."
+    )
+
+
+def reading(record: RunRecord) -> str:
+    """Say in plain language what the result allows one to believe."""
+    if record.held_out is None:
+        return (
+            "Without a comparison on the test split nothing can be said of a difference. Val "
+            "scores chose between the candidates, so they are too kind to the best of them."
+        )
+    difference = record.held_out.overall.difference
+    if difference.low is None:
+        return f"No interval could be given ({difference.method}), so nothing can be concluded."
+    return f"{_COVERAGE.format(percent=_percent(difference))} {_READINGS[record.conclusion]}"
+
+
+_COVERAGE = (
+    "The interval was made by a method that covers the true mean difference in about {percent} of "
+    "100 such tests on other examples of the same kind."
+)
+_READINGS = {
+    Conclusion.IMPROVED: (
+        "All of it is above 0, so luck with the test examples is an unlikely explanation: expect "
+        "the winner to do better on examples like these, by an amount within the interval."
+    ),
+    Conclusion.NO_EVIDENCE: (
+        "It includes 0, so this test cannot tell the two apart. That is no proof that they are "
+        "equal: a difference anywhere in the interval is compatible with what was seen. More test "
+        "examples would narrow it."
+    ),
+    Conclusion.WORSE: (
+        "All of it is below 0: expect the winner to do worse than the seed on examples like "
+        "these. Keep the seed."
+    ),
+}
+
+
+def _tested(held_out: HeldOut) -> str:
+    overall = held_out.overall
+    return (
+        f"{headline(held_out.conclusion)}: on {held_out.examples} unseen examples the seed scores "
+        f"{number(overall.seed)} and the winner {number(overall.winner)}, a difference of "
+        f"{signed(overall.difference.mean)} ({_percent(overall.difference)} % interval "
+        f"{bounds(overall.difference)})."
+    )
+
+
+def _percent(interval: Interval) -> str:
+    return f"{interval.confidence * 100:g}"

@@ -1,0 +1,153 @@
+"""The configuration of a run: one YAML file, validated before anything is spent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..agents.budget import Limits
+from ..agents.errors import UsageError
+from ..agents.models import ModelSettings
+from ..agents.yaml_file import load_yaml
+from ..optimizer.settings import EngineSettings, HeldOutTest, Search, Selection
+
+
+class AgentTaskConfig(BaseModel):
+    """What one agent is optimized with.
+
+    Attributes:
+        examples: Folder with train.jsonl, val.jsonl and test.jsonl.
+        rubric: A rubric file, or the name of a pack that comes with cotune.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    examples: Path
+    rubric: str = Field(min_length=1)
+
+
+class Models(BaseModel):
+    """Models by role.
+
+    Attributes:
+        task: What the agents run on.
+        reflection: What the reflection proposer runs on.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: ModelSettings
+    reflection: ModelSettings | None = None
+
+
+class Tracking(BaseModel):
+    """Where MLflow keeps the runs.
+
+    Attributes:
+        uri: Tracking URI.
+        experiment: Name of the MLflow experiment.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    uri: str = "sqlite:///mlflow.db"
+    experiment: str = "cotune"
+
+
+class RunConfig(BaseModel):
+    """Everything about a run.
+
+    Attributes:
+        assistant: The assistant under test.
+        prompts: Folder of seed prompts, one AGENT.md each; the assistant's own when absent.
+        agents: What each agent is optimized with, by agent name.
+        models: Models by role.
+        proposer: Who writes prompts: `lessons` needs no model, `reflection` needs
+            `models.reflection`.
+        limits: The budget, over all models together.
+        seed: From which all randomness comes.
+        search: How candidates are found.
+        selection: How the winner is chosen.
+        test: How seed and winner are compared.
+        fault_threshold: Share of rollouts lost to faults at which the run pauses.
+        tracking: Where MLflow keeps the runs.
+        out: Folder under which each run has a folder of its own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    assistant: Literal["grocery"] = "grocery"
+    prompts: Path | None = None
+    agents: dict[str, AgentTaskConfig]
+    models: Models
+    proposer: Literal["lessons", "reflection"] = "lessons"
+    limits: Limits
+    seed: int = Field(default=0, ge=0)
+    search: Search = Search()
+    selection: Selection = Selection()
+    test: HeldOutTest = HeldOutTest()
+    fault_threshold: float = Field(default=0.05, ge=0, lt=1)
+    tracking: Tracking = Tracking()
+    out: Path = Path("cotune-runs")
+
+    def engine_settings(self) -> EngineSettings:
+        """Return the part that the engine needs."""
+        return EngineSettings(
+            limits=self.limits,
+            seed=self.seed,
+            search=self.search,
+            selection=self.selection,
+            test=self.test,
+            fault_threshold=self.fault_threshold,
+        )
+
+    def agent_task(self, agent: str) -> AgentTaskConfig:
+        """Return what an agent is optimized with.
+
+        Raises:
+            UsageError: The configuration does not name the agent.
+        """
+        if agent not in self.agents:
+            known = ", ".join(sorted(self.agents)) or "none"
+            raise UsageError(
+                f"The configuration has no agent '{agent}' under 'agents'. It has: {known}."
+            )
+        return self.agents[agent]
+
+
+def load_config(path: Path) -> RunConfig:
+    """Read a configuration; relative paths in it are relative to its folder.
+
+    Raises:
+        UsageError: It cannot be used; the message names line, field, what was found and allowed.
+    """
+    config = load_yaml(RunConfig, path, "configuration")
+    if config.proposer == "reflection" and config.models.reflection is None:
+        raise UsageError(
+            f"The configuration {path} asks for proposer 'reflection' but names no model under "
+            "'models.reflection'. Name one, or use proposer 'lessons', which needs none."
+        )
+    base = path.parent
+    agents = {
+        name: task.model_copy(
+            update={"examples": base / task.examples, "rubric": _rubric(base, task.rubric)}
+        )
+        for name, task in config.agents.items()
+    }
+    prompts = None if config.prompts is None else base / config.prompts
+    return config.model_copy(
+        update={"agents": agents, "prompts": prompts, "out": base / config.out}
+    )
+
+
+def config_schema() -> str:
+    """Return the JSON schema of the configuration, for editors."""
+    return json.dumps(RunConfig.model_json_schema(), indent=2)
+
+
+def _rubric(base: Path, rubric: str) -> str:
+    """A path is relative to the configuration; a plain name is a pack."""
+    return str(base / rubric) if rubric.endswith((".yaml", ".yml")) else rubric

@@ -1,0 +1,170 @@
+"""The record of a finished run: plain JSON, from which every report and tracker is fed."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from ..optimizer.held_out import HeldOut
+from ..optimizer.plan import Plan
+from ..optimizer.result import RunResult
+from ..rubrics.rubric import Rubric
+from ..rubrics.statistics import Conclusion
+from .record_parts import (
+    CandidateRecord,
+    CriterionRecord,
+    Data,
+    FaultCount,
+    FinalistRecord,
+    Invocation,
+    UsageRecord,
+    candidates_of,
+    criteria_of,
+    faults_of,
+    invocation_of,
+    usage_of,
+)
+from .redact import public, public_json
+
+FILE_NAME = "result.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAbout:
+    """What is known of a run before it begins; passwords in addresses are taken out.
+
+    Attributes:
+        name: The run's name, for people.
+        kind: Which of the three jobs it is, such as `agent`.
+        config: The validated configuration as plain JSON.
+        rubric: What the task is scored by.
+        simulated: Whether a scripted model answers instead of a language model.
+        versions: Of Python and the packages that can change a result.
+        command: What was typed.
+    """
+
+    name: str
+    kind: str
+    config: Mapping[str, Any]
+    rubric: Rubric
+    simulated: bool
+    versions: Mapping[str, str]
+    command: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "config", public_json(self.config))
+        object.__setattr__(self, "command", public(self.command))
+
+
+class RunRecord(Data):
+    """A finished run.
+
+    Attributes:
+        format: Version of this form.
+        task: The task's name.
+        rollouts: Rollouts used of `plan.total`.
+        winner: Number of the chosen candidate; 0, the seed, when none was better.
+        choice: How it was chosen.
+        val_gain: Winner minus seed on val, which no one should believe alone.
+        overfit: Val gain minus test gain.
+    """
+
+    format: Literal[1] = 1
+    name: str
+    task: str
+    kind: str
+    simulated: bool
+    command: str
+    config: dict[str, Any]
+    versions: dict[str, str]
+    criteria: tuple[CriterionRecord, ...]
+    plan: Plan
+    rollouts: int
+    stopped: str
+    candidates: tuple[CandidateRecord, ...]
+    finalists: tuple[FinalistRecord, ...]
+    winner: int
+    choice: str
+    conclusion: Conclusion
+    held_out: HeldOut | None
+    val_gain: float | None
+    overfit: float | None
+    faults: tuple[FaultCount, ...]
+    usage: tuple[UsageRecord, ...]
+    invocation: Invocation
+
+    @property
+    def seed(self) -> CandidateRecord:
+        """The candidate the run started from."""
+        return self.candidates[0]
+
+    @property
+    def chosen(self) -> CandidateRecord:
+        """The winner."""
+        return self.candidates[self.winner]
+
+    @property
+    def diff(self) -> str:
+        """Unified diff of the prompts from seed to winner; empty when the seed stays."""
+        return self.seed.bundle.diff(self.chosen.bundle)
+
+    def save(self, folder: Path) -> Path:
+        """Write `result.json` into the run's folder and return its path."""
+        path = folder / FILE_NAME
+        path.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        return path
+
+
+def record_of(result: RunResult, about: RunAbout, finished: datetime | None = None) -> RunRecord:
+    """Return the record of a run; the same run gives the same record but for `invocation`.
+
+    Args:
+        result: What the engine returned.
+        about: What was known before.
+        finished: When the run ended; now when None.
+    """
+    return RunRecord(
+        name=about.name,
+        task=result.task,
+        kind=about.kind,
+        simulated=about.simulated,
+        command=about.command,
+        config=dict(about.config),
+        versions=dict(about.versions),
+        criteria=criteria_of(about.rubric),
+        plan=result.plan,
+        rollouts=result.rollouts,
+        stopped=result.stopped,
+        candidates=candidates_of(result),
+        finalists=tuple(
+            FinalistRecord(number=one.candidate.number, fresh=one.fresh, score=one.score)
+            for one in result.choice.finalists
+        ),
+        winner=result.winner.number,
+        choice=result.choice.reason,
+        conclusion=result.conclusion,
+        held_out=result.held_out,
+        val_gain=result.val_gain,
+        overfit=result.overfit,
+        faults=faults_of(result),
+        usage=usage_of(result.ledger),
+        invocation=invocation_of(result, finished or datetime.now(UTC)),
+    )
+
+
+def config_yaml(config: Mapping[str, Any]) -> str:
+    """Write a configuration as YAML, in its own order."""
+    return yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False)
+
+
+def installed_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that can change a result."""
+    packages = ("cotune", "dspy", "gepa", "mlflow")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}

@@ -1,0 +1,1 @@
+"""How prompts are improved: one engine on gepa, the tasks it serves, proposers and guards."""

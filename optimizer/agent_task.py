@@ -1,0 +1,130 @@
+"""The agent task: one agent's prompt, scored on single calls of that agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..agents.agent import Agent
+from ..agents.compact_adapter import render_inputs, render_json
+from ..agents.errors import Fault, FaultError, FaultOrigin
+from ..agents.fingerprint import fingerprint
+from ..agents.lm import LanguageModel
+from ..agents.prompts import PromptBundle
+from ..rubrics.evaluate import evaluate
+from ..rubrics.feedback import feedback_for
+from ..rubrics.rubric import Rubric
+from ..rubrics.scoring import score
+from ..rubrics.subject import CallRecord
+from ..rubrics.verdict import Verdict
+from .example import Example, Splits
+from .rollout import Lesson, Rollout
+
+_SEED_DIGITS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask:
+    """Optimize the prompt of one agent against a rubric on recorded calls.
+
+    Attributes:
+        agent: The agent.
+        seed: A bundle of that agent's prompt alone.
+        splits: The recorded calls.
+        rubric: A rubric whose subject is a call.
+        lm: The model the agent runs on.
+        random_seed: From which each call's sampling seed is derived.
+    """
+
+    agent: Agent
+    seed: PromptBundle
+    splits: Splits
+    rubric: Rubric
+    lm: LanguageModel
+    random_seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.agent.name
+
+    @property
+    def concurrency(self) -> int:
+        """As many rollouts as the model takes calls: each is one call."""
+        return self.lm.settings.concurrency
+
+    def identity(self) -> Mapping[str, Any]:
+        """Return what determines a rollout beside prompts, example and repeat."""
+        return {
+            "task": "agent",
+            "agent": self.agent.name,
+            "model": self.lm.settings.identity(),
+            "rubric": self.rubric.fingerprint,
+            "seed": self.random_seed,
+        }
+
+    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+        """Call the agent once on the example's inputs and check what it returned."""
+        prompt = candidate[self.agent.name]
+        try:
+            outputs = await self.agent.call(
+                prompt, self.lm, example.inputs, self._call_seed(example, repeat)
+            )
+        except FaultError as error:
+            if error.fault.origin is not FaultOrigin.ASSISTANT:
+                return Rollout(example.id, None, fault=error.fault)
+            return self._unusable(example, error.fault)
+        return self._scored(example, outputs)
+
+    def _scored(self, example: Example, outputs: dict[str, Any]) -> Rollout:
+        verdicts = evaluate(self.rubric, CallRecord(example.inputs, outputs, example.gold))
+        result = score(self.rubric, verdicts)
+        if result.objective is None:
+            fault = Fault(FaultOrigin.JUDGE, "nothing_applies", "no criterion applied to the call")
+            return Rollout(example.id, None, fault=fault)
+        return Rollout(
+            example.id,
+            result.objective,
+            objectives={
+                verdict.criterion: verdict.value
+                for verdict in verdicts
+                if verdict.value is not None
+            },
+            critical_failures=result.critical_failures,
+            lessons={
+                self.agent.name: self._lesson(
+                    example, render_json(outputs), self._feedback(verdicts)
+                )
+            },
+        )
+
+    def _feedback(self, verdicts: Sequence[Verdict]) -> str:
+        """Say what was wrong; nothing when nothing was."""
+        lost = any(verdict.value is not None and verdict.value < 1 for verdict in verdicts)
+        return feedback_for(verdicts, self.rubric, "") if lost else ""
+
+    def _unusable(self, example: Example, fault: Fault) -> Rollout:
+        """Score an answer that could not be used: the assistant's own failure, worth nothing."""
+        return Rollout(
+            example.id,
+            0.0,
+            objectives={criterion.id: 0.0 for criterion in self.rubric.criteria},
+            lessons={self.agent.name: self._lesson(example, "(no usable answer)", fault.message)},
+        )
+
+    def _lesson(self, example: Example, output: str, feedback: str) -> Lesson:
+        signature = self.agent.signature
+        expected = {
+            name: example.gold[name] for name in signature.output_fields if name in example.gold
+        }
+        return Lesson(
+            inputs=render_inputs(signature, example.inputs),
+            output=output,
+            expected=render_json(expected) if len(expected) == len(signature.output_fields) else "",
+            rule=example.why,
+            feedback=feedback,
+        )
+
+    def _call_seed(self, example: Example, repeat: int) -> int:
+        return int(fingerprint([self.random_seed, example.id, repeat], _SEED_DIGITS), 16)

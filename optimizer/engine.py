@@ -1,0 +1,114 @@
+"""The engine: search, choose, test once. All tasks share it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from ..agents.budget import Budget, BudgetExhaustedError
+from ..agents.ledger import Ledger
+from ..simulation.journal import Journal
+from .candidate import Pool
+from .evaluator import Evaluator
+from .held_out import HeldOut, test_held_out
+from .observer import Observer, Silent
+from .plan import make_plan
+from .proposers.proposer import Proposer
+from .result import RunResult
+from .search import search
+from .selection import Choice, choose
+from .settings import EngineSettings
+from .task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One run.
+
+    Running it again with the same task, settings and journal replays what was paid for, takes
+    the same way to the same result, and goes on where the earlier run ended.
+
+    Attributes:
+        task: What is optimized.
+        settings: How.
+        proposer: Who writes the prompts.
+        journal: Where results are kept.
+        ledger: Where model calls are counted.
+        budget: The limits, shared with the models so that they cover every call.
+        observer: Who is told what happens.
+    """
+
+    task: Task
+    settings: EngineSettings
+    proposer: Proposer
+    journal: Journal
+    ledger: Ledger
+    budget: Budget
+    observer: Observer = field(default_factory=Silent)
+
+    async def run(self) -> RunResult:
+        """Search, choose a winner on val, and compare it with the seed on test.
+
+        Raises:
+            UsageError: The budget does not buy one candidate.
+            PausedError: Too many rollouts were lost to faults; run again to go on.
+            ModelUnusableError: No model call can succeed.
+            BudgetExhaustedError: Tokens or money ended before the seed was scored.
+        """
+        started = time.monotonic()
+        plan = make_plan(self.settings, self.task.splits)
+        evaluator = Evaluator(
+            self.task,
+            self.journal,
+            self.ledger,
+            self.budget,
+            self.observer,
+            self.settings.fault_threshold,
+        )
+        self.budget.reserve(plan.reserved)
+        self.observer.step("search", plan.search)
+        found = await search(self.task, self.settings, evaluator, self.proposer, self.observer)
+        stopped = [found.stopped]
+        self.budget.reserve(plan.test)
+        self.observer.step("selection", plan.selection)
+        choice = await self._choose(found.pool, evaluator, stopped)
+        self.budget.reserve(0)
+        self.observer.step("test", plan.test)
+        held_out = await self._test(choice, evaluator, stopped)
+        return RunResult(
+            self.task.name,
+            plan,
+            found.pool,
+            choice,
+            held_out,
+            "; ".join(stopped),
+            tuple(evaluator.faults),
+            self.ledger,
+            self.budget.rollouts,
+            time.monotonic() - started,
+        )
+
+    async def _choose(self, pool: Pool, evaluator: Evaluator, stopped: list[str]) -> Choice:
+        try:
+            return await choose(pool, self.task.splits.val, evaluator, self.settings.selection)
+        except BudgetExhaustedError as error:
+            stopped.append(f"no selection: {error.limit}")
+            return Choice(pool.seed, (), "the budget ended before the finalists were run again")
+
+    async def _test(
+        self, choice: Choice, evaluator: Evaluator, stopped: list[str]
+    ) -> HeldOut | None:
+        if choice.winner.parent is None:
+            return None
+        try:
+            return await test_held_out(
+                self.task.splits.test,
+                self.task.seed,
+                choice.winner.bundle,
+                evaluator,
+                self.settings.test,
+                self.settings.seed,
+            )
+        except BudgetExhaustedError as error:
+            stopped.append(f"the test was not finished: {error.limit}")
+            return None

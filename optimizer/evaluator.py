@@ -1,0 +1,151 @@
+"""The evaluator: plays many rollouts at once, each paid for at most once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..agents.budget import Budget
+from ..agents.errors import CotuneError, Fault
+from ..agents.ledger import Ledger, Role, charged_to
+from ..agents.prompts import PromptBundle
+from ..simulation.journal import Journal
+from .example import Example
+from .observer import Observer
+from .rollout import Rollout
+from .task import Task
+
+
+class PausedError(CotuneError):
+    """Too many rollouts failed through no fault of the assistant; the run can be resumed."""
+
+
+@dataclass(slots=True)
+class Evaluator:
+    """Scores candidates on examples.
+
+    A rollout is looked up in memory, then in the journal, and only then played; what is played
+    is journaled before it is used. Results come back in the order of the examples, whatever
+    order they finish in.
+
+    Attributes:
+        task: What is scored.
+        journal: Where results are kept.
+        ledger: Where calls are counted.
+        budget: What limits them.
+        observer: Who is told.
+        fault_threshold: Share of rollouts that may be lost to faults before the run pauses.
+    """
+
+    task: Task
+    journal: Journal
+    ledger: Ledger
+    budget: Budget
+    observer: Observer
+    fault_threshold: float = 0.05
+    faults: list[Fault] = field(default_factory=list)
+    _known: dict[str, Rollout] = field(default_factory=dict)
+
+    async def evaluate(
+        self, examples: Sequence[Example], candidate: PromptBundle, repeat: int = 0
+    ) -> list[Rollout]:
+        """Score a candidate on examples, one rollout each.
+
+        Raises:
+            BudgetExhaustedError: Not all rollouts fit in the budget; none was started, or those
+                already in flight were finished and journaled.
+            PausedError: Too many faults.
+            ModelUnusableError: No model call can succeed.
+        """
+        keys = [self._key(example, candidate, repeat) for example in examples]
+        missing = {
+            key: example
+            for key, example in zip(keys, examples, strict=True)
+            if key not in self._known
+        }
+        self.budget.take(len(missing))
+        fresh = [item for item in missing.items() if not self._replayed(item[0])]
+        await self._play(fresh, candidate, repeat)
+        return [self._known[key] for key in keys]
+
+    def recall(
+        self, examples: Sequence[Example], candidate: PromptBundle, repeat: int = 0
+    ) -> list[Rollout]:
+        """Return rollouts that `evaluate` has returned before.
+
+        Raises:
+            KeyError: One was never evaluated in this run.
+        """
+        return [self._known[self._key(example, candidate, repeat)] for example in examples]
+
+    def _key(self, example: Example, candidate: PromptBundle, repeat: int) -> str:
+        prompts = candidate.only(*self.task.seed)
+        content = [self.task.identity(), example.id, example.fingerprint, prompts.fingerprint]
+        return Journal.key("rollout", [*content, repeat])
+
+    def _replayed(self, key: str) -> bool:
+        record = self.journal.get(key)
+        if record is None:
+            return False
+        rollout = Rollout.from_json(record)
+        self.ledger.replay(Role.TASK, self.task.name, rollout.usage)
+        self.budget.add(rollout.usage)
+        self._keep(key, rollout, replayed=True)
+        return True
+
+    async def _play(
+        self, work: Sequence[tuple[str, Example]], candidate: PromptBundle, repeat: int
+    ) -> None:
+        """Play rollouts side by side; journal each as it ends, exclusions when all have."""
+        lost: dict[str, Rollout] = {}
+        stop: list[CotuneError] = []
+        allowed = max(1, int(self.fault_threshold * (self.budget.rollouts)))
+
+        async def play(key: str, example: Example) -> None:
+            try:
+                with charged_to(key=key):
+                    rollout = await self.task.rollout(example, candidate, repeat)
+            except CotuneError as error:
+                stop.append(error)
+                return
+            rollout = replace(rollout, usage=rollout.usage + self.ledger.collect(key))
+            if rollout.fault is None:
+                self.journal.put(key, rollout.to_json())
+                self._keep(key, rollout, replayed=False)
+                return
+            lost[key] = rollout
+            if len(self.faults) + len(lost) > allowed:
+                stop.append(_paused(rollout.fault, len(self.faults) + len(lost), self.budget))
+
+        queue = iter(work)
+
+        async def play_in_turn() -> None:
+            for key, example in queue:
+                if stop:
+                    return
+                await play(key, example)
+
+        await asyncio.gather(*(play_in_turn() for _ in range(self.task.concurrency)))
+        if stop:
+            raise stop[0]
+        # An exclusion becomes part of the run only when the run goes on with it: after a pause
+        # the lost rollouts are played again.
+        for key, rollout in lost.items():
+            self.journal.put(key, rollout.to_json())
+            self._keep(key, rollout, replayed=False)
+
+    def _keep(self, key: str, rollout: Rollout, *, replayed: bool) -> None:
+        self._known[key] = rollout
+        if rollout.fault is not None:
+            self.faults.append(rollout.fault)
+        self.observer.rolled_out(replayed=replayed, fault=rollout.fault)
+
+
+def _paused(fault: Fault, lost: int, budget: Budget) -> PausedError:
+    return PausedError(
+        f"The run paused: {lost} of {budget.rollouts} rollouts were lost to faults that are not "
+        f"the assistant's, the last one {fault.origin} ({fault.kind}): {fault.message}. Nothing "
+        "was scored wrongly and nothing is lost. Mend the cause and run the same command again; "
+        "it goes on from here."
+    )

@@ -1,0 +1,109 @@
+"""The lessons proposer: rules and corrected mistakes distilled from feedback, without a model.
+
+A prompt is read as its own text, then a `## Rules` list and a `## Examples` list. New rules come
+from the failing lessons, the most frequent first; corrected mistakes are added as worked
+examples. Both lists are merged with what is there, without repeats, and capped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...agents.worked_examples import WorkedExample, split_examples, with_examples
+from ..rollout import Lesson
+from .proposer import Assignment
+
+_RULES = "## Rules"
+
+
+@dataclass(frozen=True, slots=True)
+class LessonPrompt:
+    """A prompt split into the text a person wrote and the lessons learned since.
+
+    Attributes:
+        text: The person's text.
+        rules: One sentence each, oldest first.
+        examples: Worked examples, oldest first.
+    """
+
+    text: str
+    rules: tuple[str, ...] = ()
+    examples: tuple[WorkedExample, ...] = ()
+
+    @classmethod
+    def parse(cls, prompt: str) -> LessonPrompt:
+        """Read a prompt; one without lists is all text."""
+        body, examples = split_examples(prompt)
+        text, _, rules = body.partition(f"\n{_RULES}\n")
+        found = [line.removeprefix("- ") for line in rules.splitlines() if line.startswith("- ")]
+        return cls(text.strip(), tuple(found), examples)
+
+    def render(self) -> str:
+        """Write the prompt."""
+        rules = "\n".join([f"\n\n{_RULES}", *(f"- {rule}" for rule in self.rules)])
+        return with_examples(self.text + (rules if self.rules else ""), self.examples)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonsProposer:
+    """Adds what the minibatch taught.
+
+    Attributes:
+        max_rules: Most rules a prompt may hold.
+        max_examples: Most worked examples a prompt may hold; the oldest leave first.
+        examples_at_once: Most worked examples added by one proposal.
+    """
+
+    max_rules: int = 16
+    max_examples: int = 24
+    examples_at_once: int = 8
+
+    name = "lessons"
+    quotes_train = True
+
+    async def propose(self, assignment: Assignment) -> Mapping[str, str]:
+        """Return each prompt with the lessons merged in; see `Proposer.propose`."""
+        texts = {}
+        for agent, prompt in assignment.prompts.items():
+            failed = [lesson for lesson in assignment.lessons.get(agent, ()) if lesson.failed]
+            if failed:
+                learned = self._learn(LessonPrompt.parse(prompt.text), failed)
+                texts[agent] = _fit(learned, assignment.max_length).render()
+        return texts
+
+    def _learn(self, prompt: LessonPrompt, failed: Sequence[Lesson]) -> LessonPrompt:
+        rules = [*prompt.rules, *_new_rules(failed, prompt.rules)][: self.max_rules]
+        known = {example.inputs for example in prompt.examples}
+        corrected = [
+            example
+            for lesson in _varied(failed)
+            if lesson.expected and lesson.inputs not in known
+            if (example := WorkedExample(lesson.inputs, lesson.expected)).is_writable
+        ]
+        examples = [*prompt.examples, *corrected[: self.examples_at_once]]
+        return replace(prompt, rules=tuple(rules), examples=tuple(examples[-self.max_examples :]))
+
+
+def _new_rules(failed: Iterable[Lesson], known: Iterable[str]) -> list[str]:
+    """Return the rules of the failures that the prompt does not hold, most frequent first."""
+    counts = Counter(" ".join(lesson.rule.split()) for lesson in failed if lesson.rule.strip())
+    return [rule for rule, _ in counts.most_common() if rule not in set(known)]
+
+
+def _varied(failed: Sequence[Lesson]) -> list[Lesson]:
+    """Order failures so that each expected output comes once before any comes twice."""
+    seen: Counter[str] = Counter()
+    ranks = []
+    for lesson in failed:
+        ranks.append(seen[lesson.expected])
+        seen[lesson.expected] += 1
+    return [failed[index] for index in sorted(range(len(failed)), key=ranks.__getitem__)]
+
+
+def _fit(prompt: LessonPrompt, max_length: int) -> LessonPrompt:
+    """Drop the oldest examples until the prompt fits; rules and text stay."""
+    while prompt.examples and len(prompt.render()) > max_length:
+        prompt = replace(prompt, examples=prompt.examples[1:])
+    return prompt

@@ -1,0 +1,1 @@
+"""How a trajectory is scored: rubrics, checks, verdicts and the statistics of scores."""

@@ -1,0 +1,1 @@
+"""Rubrics that come with cotune, as data: one YAML file each."""

@@ -1,0 +1,82 @@
+"""Verdicts: what was decided about one criterion, why, and where it went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """Whether a criterion got a value. Only `SCORED` ever enters a score."""
+
+    SCORED = "scored"
+    NOT_APPLICABLE = "not_applicable"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found out.
+
+    Attributes:
+        status: Whether there is a value.
+        value: In [0, 1] when scored (1 is best), otherwise None.
+        rationale: One or two sentences: what was expected and what was found.
+        evidence: What was looked at, one item each.
+    """
+
+    status: Status
+    value: float | None
+    rationale: str
+    evidence: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_consistent(self.status, self.value)
+
+    @classmethod
+    def scored(cls, value: float, rationale: str, evidence: tuple[str, ...] = ()) -> Finding:
+        """Give a value in [0, 1]."""
+        return cls(Status.SCORED, float(value), rationale, evidence)
+
+    @classmethod
+    def not_applicable(cls, rationale: str, evidence: tuple[str, ...] = ()) -> Finding:
+        """Say that the criterion does not concern this subject."""
+        return cls(Status.NOT_APPLICABLE, None, rationale, evidence)
+
+    @classmethod
+    def inconclusive(cls, rationale: str, evidence: tuple[str, ...] = ()) -> Finding:
+        """Say that the criterion applies, but that nothing reliable can be said."""
+        return cls(Status.INCONCLUSIVE, None, rationale, evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A finding with its criterion and place.
+
+    Attributes:
+        criterion: The criterion's id.
+        value: In [0, 1] when scored (1 is best), otherwise None.
+        status: Whether there is a value.
+        rationale: One or two sentences: what was expected and what was found.
+        evidence: What was looked at, one item each.
+        agent: The agent at fault or concerned, when known.
+        turn: The turn (from 0) where it went wrong, when known.
+    """
+
+    criterion: str
+    value: float | None
+    status: Status
+    rationale: str
+    evidence: tuple[str, ...] = ()
+    agent: str | None = None
+    turn: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_consistent(self.status, self.value)
+
+
+def _require_consistent(status: Status, value: float | None) -> None:
+    if (status is Status.SCORED) != (value is not None):
+        raise ValueError(f"a value goes with the status 'scored' only: {status=}, {value=}")
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise ValueError(f"a verdict's value must be in [0, 1]: {value}")

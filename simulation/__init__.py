@@ -1,0 +1,1 @@
+"""How the assistant is exercised: scenarios, conversations, trajectories and the journal."""

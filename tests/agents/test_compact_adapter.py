@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import dspy
+import pytest
+from dspy.lm15 import DataPart, Message, Request, Response, ThinkingPart, Usage
+
+from cotune.agents.agent import Agent
+from cotune.agents.compact_adapter import (
+    REASKS,
+    build_request,
+    read_answer,
+    render_inputs,
+)
+from cotune.agents.errors import Fault, FaultError, FaultOrigin
+from cotune.agents.grocery.signatures import Search
+from cotune.agents.prompts import Prompt
+
+
+class Sort(dspy.Signature):
+    """Sort it."""
+
+    text: str = dspy.InputField()
+    kind: Literal["fruit", "vegetable"] = dspy.OutputField()
+    count: int = dspy.OutputField()
+
+
+class Both(dspy.Signature):
+    """Use both."""
+
+    message: str = dspy.InputField()
+    previous: dict | None = dspy.InputField()
+    answer: str = dspy.OutputField()
+
+
+RIGHT = '{"kind": "fruit", "count": 2}'
+
+
+def _response(content: Any, finish_reason: Any = "stop") -> Response:
+    return Response(
+        id=None,
+        model="fake/m",
+        message=Message.assistant(content),
+        finish_reason=finish_reason,
+        usage=Usage(input_tokens=1, output_tokens=1),
+    )
+
+
+@dataclass
+class FakeEngine:
+    """Answers in order; keeps the requests."""
+
+    answers: list[Response]
+    requests: list[Request] = field(default_factory=list)
+
+    def complete(self, request: Request) -> Response:
+        self.requests.append(request)
+        return self.answers.pop(0)
+
+
+@dataclass
+class AsyncFakeEngine:
+    engine: FakeEngine
+
+    async def complete(self, request: Request) -> Response:
+        return self.engine.complete(request)
+
+
+@pytest.fixture
+def called() -> Callable[..., tuple[dict[str, Any], list[Request]]]:
+    def call(*answers: Response, prompt: str = "Sort.") -> tuple[dict[str, Any], list[Request]]:
+        engine = FakeEngine(list(answers))
+        lm = dspy.LM("fake/m", engine=engine, async_engine=AsyncFakeEngine(engine), cache=False)
+        agent = Agent("sorter", Sort)
+        answer = asyncio.run(agent.call(Prompt("sorter", prompt), lm, {"text": "figs"}, 5))
+        return answer, engine.requests
+
+    return call
+
+
+def test_request_is_prompt_inputs_and_schema_and_nothing_else(called: Any) -> None:
+    answer, (request,) = called(_response(RIGHT), prompt="Sort.\n\nKeep {braces} as they are.")
+    assert answer == {"kind": "fruit", "count": 2}
+    assert request.system == "Sort.\n\nKeep {braces} as they are."
+    assert [message.text for message in request.messages] == ["figs"]
+    assert request.config.seed == 5
+    format_ = request.config.response_format
+    assert format_ is not None
+    assert (format_["type"], format_["name"], format_["strict"]) == ("json_schema", "Sort", True)
+    schema: Any = format_["schema"]
+    assert schema["required"] == ["kind", "count"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["kind"]["enum"] == ["fruit", "vegetable"]
+
+
+def test_demonstrations_are_earlier_exchanges() -> None:
+    demos = [{"text": "kale", "kind": "vegetable", "count": 1}]
+    request = build_request("fake/m", {}, Sort, demos, {"text": "figs"})
+    assert [(message.role, message.text) for message in request.messages] == [
+        ("user", "kale"),
+        ("assistant", '{"kind": "vegetable", "count": 1}'),
+        ("user", "figs"),
+    ]
+
+
+def test_several_inputs_are_named_lines_and_values_are_json() -> None:
+    inputs = {"message": "größer\nbitte", "previous": {"product": "käse", "diet": []}}
+    assert render_inputs(Both, inputs) == (
+        'message: größer\nbitte\nprevious: {"product": "käse", "diet": []}'
+    )
+    assert render_inputs(Both, {"message": "x", "previous": None}) == "message: x\nprevious: null"
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        _response(""),
+        _response("Sure: fruit"),
+        _response('{"kind": "fr', "length"),
+        _response('{"kind": "stone", "count": 2}'),
+        _response('{"kind": "fruit"}'),
+        _response('{"kind": "fruit", "count": 2, "more": 1}'),
+    ],
+)
+def test_unusable_answer_is_asked_for_again_with_a_changed_request(
+    called: Any, spoiled: Response
+) -> None:
+    answer, (first, second) = called(spoiled, _response(RIGHT))
+    assert answer == {"kind": "fruit", "count": 2}
+    assert second.system == first.system
+    assert second.config.seed != first.config.seed
+    assert second.messages[-1].text.startswith("figs")
+    assert second.messages[-1].text != first.messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "origin", "kind"),
+    [
+        (_response(""), FaultOrigin.PROVIDER, "empty_reply"),
+        (_response(RIGHT, "length"), FaultOrigin.ASSISTANT, "truncated"),
+        (_response("[1]"), FaultOrigin.ASSISTANT, "invalid_output"),
+    ],
+)
+def test_asking_again_has_an_end(
+    called: Any, spoiled: Response, origin: FaultOrigin, kind: str
+) -> None:
+    answers = [spoiled] * (REASKS + 1)
+    with pytest.raises(FaultError) as caught:
+        called(*answers)
+    assert caught.value.fault.origin is origin
+    assert caught.value.fault.kind == kind
+
+
+def test_thoughts_beside_the_answer_are_ignored() -> None:
+    response = _response([ThinkingPart("Figs are fruit."), *Message.assistant(RIGHT).parts])
+    assert read_answer(Sort, response) == {"kind": "fruit", "count": 2}
+
+
+def test_answer_that_the_engine_has_parsed_already_is_read() -> None:
+    response = _response([DataPart(value=json.loads(RIGHT))])
+    assert read_answer(Sort, response) == {"kind": "fruit", "count": 2}
+
+
+def test_fault_names_the_field() -> None:
+    fault = read_answer(Sort, _response('{"kind": "fruit", "count": "many"}'))
+    assert isinstance(fault, Fault)
+    assert "count" in fault.message
+
+
+def test_answers_are_json_values() -> None:
+    answer = read_answer(
+        Search,
+        _response(
+            '{"product": "tofu", "quantity": 2, "size": "", "brand": "", "diet": ["vegan"],'
+            ' "max_price": null, "exclude": [], "store": ""}'
+        ),
+    )
+    assert isinstance(answer, dict)
+    assert json.loads(json.dumps(answer)) == answer
+    assert answer["diet"] == ["vegan"]
