@@ -12,7 +12,24 @@ from ..agents.budget import Limits
 from ..agents.errors import UsageError
 from ..agents.models import ModelSettings
 from ..agents.yaml_file import load_yaml
+from ..optimizer.example import Splits
 from ..optimizer.settings import EngineSettings, HeldOutTest, Search, Selection
+
+
+class SplitSizes(BaseModel):
+    """How many examples of each split are used at most; None is all.
+
+    Attributes:
+        train: Of the train split.
+        val: Of the val split.
+        test: Of the test split.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: int | None = Field(default=None, gt=0)
+    val: int | None = Field(default=None, gt=0)
+    test: int | None = Field(default=None, gt=0)
 
 
 class AgentTaskConfig(BaseModel):
@@ -21,12 +38,22 @@ class AgentTaskConfig(BaseModel):
     Attributes:
         examples: Folder with train.jsonl, val.jsonl and test.jsonl.
         rubric: A rubric file, or the name of a pack that comes with cotune.
+        use: How many of the examples are used.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     examples: Path
     rubric: str = Field(min_length=1)
+    use: SplitSizes = SplitSizes()
+
+    def load_splits(self) -> Splits:
+        """Read the examples that are used.
+
+        Raises:
+            UsageError: A file is missing or wrong.
+        """
+        return Splits.load(self.examples).limited(self.use.train, self.use.val, self.use.test)
 
 
 class Models(BaseModel):
@@ -118,8 +145,12 @@ class RunConfig(BaseModel):
         return self.agents[agent]
 
 
-def load_config(path: Path) -> RunConfig:
-    """Read a configuration; relative paths in it are relative to its folder.
+def load_config(path: Path, base: Path | None = None) -> RunConfig:
+    """Read a configuration.
+
+    Args:
+        path: The file.
+        base: What relative paths in it are relative to; its own folder by default.
 
     Raises:
         UsageError: It cannot be used; the message names line, field, what was found and allowed.
@@ -130,7 +161,7 @@ def load_config(path: Path) -> RunConfig:
             f"The configuration {path} asks for proposer 'reflection' but names no model under "
             "'models.reflection'. Name one, or use proposer 'lessons', which needs none."
         )
-    base = path.parent
+    base = path.parent if base is None else base
     agents = {
         name: task.model_copy(
             update={"examples": base / task.examples, "rubric": _rubric(base, task.rubric)}

@@ -73,6 +73,16 @@ class Splits:
         """Return the splits by name."""
         return {"train": self.train, "val": self.val, "test": self.test}
 
+    def limited(self, train: int | None, val: int | None, test: int | None) -> Splits:
+        """Return at most so many examples of each split; None keeps all.
+
+        Which ones is decided by a hash of their ids, so it is the same in every run and says
+        nothing of their labels or of where they stand in the file.
+        """
+        return Splits(
+            _sample(self.train, train), _sample(self.val, val), _sample(self.test, test)
+        )
+
     def _families_stay_apart(self) -> None:
         home: dict[str, str] = {}
         for name, examples in self.named().items():
@@ -95,6 +105,14 @@ class Splits:
         if not folder.is_dir():
             raise UsageError(f"The examples folder {folder} does not exist.")
         return cls(*(read_examples(folder / f"{name}.jsonl") for name in SPLITS))
+
+
+def _sample(examples: Sequence[Example], size: int | None) -> Sequence[Example]:
+    if size is None or size >= len(examples):
+        return examples
+    chosen = sorted(examples, key=lambda example: fingerprint(example.id))[:size]
+    kept = {example.id for example in chosen}
+    return [example for example in examples if example.id in kept]
 
 
 def read_examples(path: Path) -> list[Example]:

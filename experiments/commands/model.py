@@ -78,10 +78,7 @@ def pull_model(
     force: Annotated[bool, typer.Option(help="Replace a file that is already there.")] = False,
 ) -> None:
     """Download a model; a stopped download goes on where it was."""
-    model = get_model(name)
-    typer.echo(f"{model.title}: {_size(model.bytes)}, licence {model.licence}", err=True)
-    with _shown(Console(stderr=True)) as progress:
-        path = pull(model, progress, force=force)
+    path = pull_shown(get_model(name), Console(stderr=True), force=force)
     typer.echo(f"{name} is ready: {path}")
 
 
@@ -118,6 +115,13 @@ def test(name: Name) -> None:
         f"speed:     {timings['prompt_per_second']:.0f} prompt tokens/s, "
         f"{timings['predicted_per_second']:.0f} generated tokens/s"
     )
+
+
+def pull_shown(model: LocalModel, console: Console, *, force: bool = False) -> Path:
+    """Download a model and show the progress; return where it is."""
+    console.print(f"{model.title}: {_size(model.bytes)}, licence {model.licence}")
+    with _shown(console) as progress:
+        return pull(model, progress, force=force)
 
 
 def _status(model: LocalModel) -> ModelStatus:

@@ -1,0 +1,157 @@
+"""One run of the agent task, from its configuration to its record and report."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..agents.agent import Agent
+from ..agents.budget import Budget
+from ..agents.errors import CotuneError, UsageError
+from ..agents.fingerprint import fingerprint
+from ..agents.grocery.assistant import PROMPTS
+from ..agents.grocery.signatures import AGENTS
+from ..agents.ledger import Ledger, Role
+from ..agents.lm import LanguageModel
+from ..agents.prompts import PromptBundle
+from ..optimizer.agent_task import AgentTask
+from ..optimizer.engine import Engine
+from ..optimizer.example import Splits
+from ..optimizer.observer import Observer
+from ..optimizer.plan import Plan, make_plan
+from ..optimizer.proposers.lessons import LessonsProposer
+from ..optimizer.proposers.proposer import Proposer
+from ..optimizer.proposers.reflection import ReflectionProposer
+from ..optimizer.result import RunResult
+from ..rubrics.rubric import Rubric
+from ..rubrics.rubric_file import load_rubric
+from ..simulation.journal import Journal
+from .config import RunConfig
+from .model_access import check_reachable, open_models
+from .run_record import RunAbout, installed_versions
+
+JOURNAL = "journal.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """Everything about a run that can be checked before anything is spent.
+
+    Attributes:
+        config: The configuration.
+        agent: The agent whose prompt is optimized.
+        seed: Its seed prompt.
+        splits: Its examples.
+        rubric: What they are scored by.
+        plan: What the budget buys.
+        folder: The run's own folder.
+        about: What is known before it begins.
+    """
+
+    config: RunConfig
+    agent: Agent
+    seed: PromptBundle
+    splits: Splits
+    rubric: Rubric
+    plan: Plan
+    folder: Path
+    about: RunAbout
+
+    @classmethod
+    def prepare(cls, config: RunConfig, name: str, command: str) -> AgentRun:
+        """Read and check everything a run needs.
+
+        Raises:
+            UsageError: Something is missing or wrong.
+            CotuneError: The run's folder cannot be written.
+        """
+        agent = _agent(name)
+        task = config.agent_task(name)
+        seed = _seed(config, name)
+        splits = task.load_splits()
+        rubric = load_rubric(task.rubric)
+        if rubric.subject != "call":
+            raise UsageError(
+                f"The rubric '{rubric.id}' of agent '{name}' scores a {rubric.subject}; the agent "
+                "task needs one with 'subject: call'."
+            )
+        plan = make_plan(config.engine_settings(), splits)
+        settings = config.model_dump(mode="json", exclude={"out", "tracking"})
+        folder = config.out / f"{name}-{fingerprint([name, settings, seed.fingerprint], 8)}"
+        about = RunAbout(
+            name=folder.name,
+            kind="agent",
+            config=config.model_dump(mode="json"),
+            rubric=rubric,
+            simulated=config.models.task.is_scripted,
+            versions=installed_versions(),
+            command=command,
+        )
+        _make_writable(folder)
+        return cls(config, agent, seed, splits, rubric, plan, folder, about)
+
+    def journal(self) -> Journal:
+        """Open the run's journal."""
+        return Journal(self.folder / JOURNAL)
+
+    def execute(self, journal: Journal, observer: Observer) -> RunResult:
+        """Run it, or go on with it; see `Engine.run` for what it raises."""
+        ledger, budget = Ledger(), Budget(self.config.limits)
+        wanted = {Role.TASK: self.config.models.task}
+        if self.config.proposer == "reflection" and self.config.models.reflection is not None:
+            wanted[Role.REFLECTION] = self.config.models.reflection
+        with open_models(wanted, ledger, budget) as models:
+            return asyncio.run(self._run(journal, observer, ledger, budget, models))
+
+    async def _run(
+        self,
+        journal: Journal,
+        observer: Observer,
+        ledger: Ledger,
+        budget: Budget,
+        models: dict[Role, LanguageModel],
+    ) -> RunResult:
+        for model in models.values():
+            await check_reachable(model)
+        task = AgentTask(
+            self.agent, self.seed, self.splits, self.rubric, models[Role.TASK], self.config.seed
+        )
+        proposer: Proposer = LessonsProposer()
+        if Role.REFLECTION in models:
+            reflection = models[Role.REFLECTION]
+            proposer = ReflectionProposer(reflection, journal, ledger, self.config.seed)
+        settings = self.config.engine_settings()
+        engine = Engine(task, settings, proposer, journal, ledger, budget, observer)
+        return await engine.run()
+
+
+def _agent(name: str) -> Agent:
+    if name not in AGENTS:
+        raise UsageError(
+            f"The assistant 'grocery' has no agent '{name}'. It has: {', '.join(AGENTS)}."
+        )
+    return AGENTS[name]
+
+
+def _seed(config: RunConfig, name: str) -> PromptBundle:
+    folder = config.prompts or PROMPTS
+    prompts = PromptBundle.load(folder)
+    if name not in prompts:
+        raise UsageError(
+            f"The prompts folder {folder} has no {name}.md. It has: {', '.join(prompts)}."
+        )
+    return prompts.only(name)
+
+
+def _make_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise CotuneError(
+            f"The run's folder {folder} cannot be written ({error.strerror}). Choose another with "
+            "--out, or 'out' in the configuration."
+        ) from error

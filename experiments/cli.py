@@ -1,0 +1,146 @@
+"""The command line: `cotune`.
+
+Commands import what they need when they run, so that `cotune --help` stays fast. What a person
+did wrong is answered with one paragraph and an exit code (2 for a mistake in the command or its
+files, 1 for a failure), never with a traceback.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="cotune",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Improve the prompts of multi-agent assistants, and say truthfully whether it helped.",
+)
+optimize = typer.Typer(no_args_is_help=True, help="Optimize prompts against a rubric.")
+config = typer.Typer(no_args_is_help=True, help="About configuration files.")
+app.add_typer(optimize, name="optimize")
+app.add_typer(config, name="config")
+
+Model = Annotated[
+    str | None,
+    typer.Option(
+        help="Model to run on: 'local' (embedded), 'scripted' (a simulation), or a LiteLLM model "
+        "string such as openai/gpt-4.1-mini.",
+    ),
+]
+ApiBase = Annotated[
+    str | None, typer.Option(help="Address of an OpenAI-compatible endpoint for --model.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Same seed, same run.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the runs.")]
+NoMlflow = Annotated[bool, typer.Option("--no-mlflow", help="Do not track the run in MLflow.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the run's record as JSON.")]
+
+
+@app.callback(invoke_without_command=True)
+def cotune(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log what gepa does.")] = False,
+) -> None:
+    """Set up what every command shares."""
+    if version:
+        from .. import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    if verbose:
+        logging.getLogger("cotune").setLevel(logging.DEBUG)
+
+
+@app.command()
+def quickstart(
+    model: Model = "local",
+    api_base: ApiBase = None,
+    seed: Seed = None,
+    out: Out = None,
+    no_mlflow: NoMlflow = False,
+    as_json: AsJson = False,
+) -> None:
+    """Optimize one grocery agent, end to end, and print a held-out result with its interval."""
+    from .commands.quickstart import run
+
+    run(model or "local", api_base, seed, out, track=not no_mlflow, as_json=as_json)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where to write; created if needed.")] = Path(
+        "cotune-start"
+    ),
+) -> None:
+    """Write a commented configuration, prompts and example data for the grocery assistant."""
+    from .commands.init import run
+
+    run(folder)
+
+
+@optimize.command("agent")
+def optimize_agent(
+    name: Annotated[str, typer.Argument(help="The agent whose prompt is optimized.")],
+    config_file: Annotated[Path, typer.Option("--config", help="The configuration file.")],
+    model: Model = None,
+    api_base: ApiBase = None,
+    seed: Seed = None,
+    out: Out = None,
+    no_mlflow: NoMlflow = False,
+    as_json: AsJson = False,
+) -> None:
+    """Evolve one agent's prompt with GEPA against a localized rubric."""
+    from .commands.optimize import run
+
+    run(name, config_file, model, api_base, seed, out, track=not no_mlflow, as_json=as_json)
+
+
+@config.command("schema")
+def schema() -> None:
+    """Print the JSON schema of the configuration, for editors."""
+    from .config import config_schema
+
+    typer.echo(config_schema())
+
+
+@config.command("check")
+def check(path: Annotated[Path, typer.Argument(help="The configuration file.")]) -> None:
+    """Check a configuration and say what is wrong with it."""
+    from .config import load_config
+
+    load_config(path)
+    typer.echo(f"{path} is sound.")
+
+
+def _add_model_commands() -> None:
+    from .commands.model import app as model_app
+
+    app.add_typer(model_app, name="model")
+
+
+def main() -> None:
+    """Run the command line."""
+    from ..agents.errors import CotuneError
+
+    # A rubric may name checks of the user's own by import path, relative to where they work.
+    sys.path.append(os.getcwd())
+    _add_model_commands()
+    try:
+        app()
+    except CotuneError as error:
+        typer.echo(f"cotune: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("cotune: stopped.", err=True)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

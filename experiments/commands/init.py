@@ -1,0 +1,38 @@
+"""`cotune init`: a folder to start from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import typer
+
+from ...agents.errors import CotuneError, UsageError
+from ...agents.grocery.assistant import PROMPTS
+from .quickstart import STARTER
+
+_GROCERY = PROMPTS.parent
+
+
+def run(folder: Path) -> None:
+    """Run the command; see `cotune init --help`.
+
+    Raises:
+        UsageError: The folder holds a configuration already.
+        CotuneError: The folder cannot be written.
+    """
+    target = folder / STARTER.name
+    if target.exists():
+        raise UsageError(f"{target} exists already and is not overwritten; name another folder.")
+    try:
+        shutil.copytree(_GROCERY / "examples", folder / "examples", dirs_exist_ok=True)
+        shutil.copytree(_GROCERY / "prompts", folder / "prompts", dirs_exist_ok=True)
+        shutil.copyfile(STARTER, target)
+    except OSError as error:
+        raise CotuneError(f"The folder {folder} cannot be written: {error}.") from error
+    typer.echo(
+        f"Wrote {target}, prompts/ and examples/. Look through the configuration, then:\n"
+        f"  cd {folder}\n"
+        "  cotune optimize agent router --config cotune.yaml --model scripted   # a simulation\n"
+        "  cotune optimize agent router --config cotune.yaml                    # a real model"
+    )
