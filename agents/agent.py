@@ -10,6 +10,7 @@ from typing import Any, cast
 import dspy
 
 from .compact_adapter import CompactAdapter
+from .errors import FaultError
 from .ledger import charged_to
 from .prompts import Prompt
 
@@ -40,14 +41,18 @@ class Agent:
             seed: Sampling seed.
 
         Raises:
-            FaultError: It gave no usable answer; the fault says whose fault it is.
+            FaultError: It gave no usable answer; the fault says whose fault it is and names
+                the agent.
         """
         predictor = _predictor(cast(Hashable, self.signature), prompt.render())
         with (
             charged_to(agent=self.name),
             dspy.context(lm=lm, adapter=_ADAPTER, disable_history=True, trace=None),
         ):
-            prediction = await predictor.acall(**inputs, config={"seed": seed})
+            try:
+                prediction = await predictor.acall(**inputs, config={"seed": seed})
+            except FaultError as error:
+                raise FaultError(error.fault.said_of(self.name)) from error
         return {name: prediction[name] for name in self.signature.output_fields}
 
 

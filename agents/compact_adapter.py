@@ -19,17 +19,17 @@ from dspy.lm15 import Config, DataPart, Message, Request, Response
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from .errors import Fault, FaultError, FaultOrigin
+from .reask import with_reminder
 from .worked_examples import WorkedExample, split_examples
 
 REASKS = 2
-_REMINDER = "Answer with one JSON object that fits the schema, and nothing else."
 
 
 class CompactAdapter(dspy.Adapter):
     """Sends a signature's instructions, inputs and output schema as they are.
 
     An answer that is empty, cut off or not in the schema is asked for again, with a changed
-    request (another seed and a reminder), at most `REASKS` times.
+    request (another seed, and what was wrong), at most `REASKS` times.
     """
 
     async def acall(
@@ -48,7 +48,7 @@ class CompactAdapter(dspy.Adapter):
         request = build_request(lm.model, lm_kwargs, signature, demos, inputs)
         fault = None
         for reask in range(REASKS + 1):
-            asked = request if fault is None else _asked_again(request, reask)
+            asked = request if fault is None else _asked_again(request, reask, fault.message)
             response = cast(Response, await lm.acall(asked))
             answer = read_answer(signature, response)
             if isinstance(answer, dict):
@@ -159,14 +159,12 @@ def _render(value: object) -> str:
     return value if isinstance(value, str) else render_json(value)
 
 
-def _asked_again(request: Request, reask: int) -> Request:
+def _asked_again(request: Request, reask: int, reason: str) -> Request:
+    *earlier, last = request.messages
+    reminded = with_reminder(last.text or "", reask + 1, REASKS + 1, reason)
     seed = None if request.config.seed is None else request.config.seed + reask
     return replace(
         request,
-        messages=(*request.messages[:-1], _reminded(request.messages[-1])),
+        messages=(*earlier, Message.user(reminded)),
         config=replace(request.config, seed=seed),
     )
-
-
-def _reminded(message: Message) -> Message:
-    return Message.user(f"{message.text}\n\n{_REMINDER}")

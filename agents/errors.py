@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -46,6 +46,10 @@ class Fault:
     origin: FaultOrigin
     kind: str
     message: str
+
+    def said_of(self, name: str) -> Fault:
+        """Return this fault with a message that says who or what it befell."""
+        return replace(self, message=f"{name}: {self.message}")
 
 
 class FaultError(CotuneError):

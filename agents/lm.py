@@ -15,20 +15,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 import dspy
 from dspy.clients.costs import estimate_cost
 from dspy.lm15 import Request, Response, request_from_openai_chat
-from dspy.utils.exceptions import (
-    ContextWindowExceededError,
-    LMAuthError,
-    LMBillingError,
-    LMConfigurationError,
-    LMError,
-    LMProviderError,
-    LMRateLimitError,
-    LMTimeoutError,
-    LMTransportError,
-    LMUnsupportedFeatureError,
-    LMUnsupportedModelError,
-    is_retryable_lm_error,
-)
+from dspy.utils.exceptions import LMError, is_retryable_lm_error
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -38,9 +25,10 @@ from tenacity import (
 )
 
 from .budget import Budget
-from .errors import CotuneError, Fault, FaultError, FaultOrigin
+from .errors import CotuneError, FaultError
 from .ledger import Ledger, LedgerEntry, Role, Sent, Usage, current_attribution
-from .models import LOCAL, SCRIPTED, ModelSettings
+from .model_failure import ModelUnusableError, explain
+from .models import LOCAL, MODEL_STRINGS, SCRIPTED, ModelSettings
 from .scripted.engine import AsyncScriptedEngine, ScriptedEngine
 
 MAX_RETRY_AFTER = 120.0
@@ -48,10 +36,6 @@ MAX_RETRY_AFTER = 120.0
 logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
 
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)
-
-
-class ModelUnusableError(CotuneError):
-    """The model cannot be used at all: wrong key, unknown name, no credit, no endpoint."""
 
 
 class LanguageModel(dspy.LM):
@@ -91,7 +75,9 @@ class LanguageModel(dspy.LM):
         try:
             super().__init__(name, cache=False, num_retries=0, **connection)
         except (ValueError, LMError) as error:
-            raise ModelUnusableError(f"Model '{settings.model}' cannot be used: {error}") from error
+            raise ModelUnusableError(
+                f"Model '{settings.model}' cannot be used: {error}. {MODEL_STRINGS}"
+            ) from error
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: a synchronous call could not be cancelled, bounded or budgeted."""
@@ -189,9 +175,9 @@ class LanguageModel(dspy.LM):
         return cost
 
     def _failed(
-        self, request: Request, error: BaseException | None, attempts: int, started: float
+        self, request: Request, error: Exception, attempts: int, started: float
     ) -> CotuneError:
-        failure = _explain(self.settings, error, attempts)
+        failure = explain(self.settings, error, attempts)
         kind = failure.fault.kind if isinstance(failure, FaultError) else "unusable"
         self._record(request, Usage(attempts=attempts), started, error=kind)
         return failure
@@ -258,43 +244,3 @@ def _wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     asked = error.retry_after if isinstance(error, LMError) else None
     return min(asked, MAX_RETRY_AFTER) if asked is not None else _BACKOFF(state)
-
-
-def _explain(settings: ModelSettings, error: BaseException | None, attempts: int) -> CotuneError:
-    """Turn what dspy raised into an attributed fault, or into the end of the run."""
-    said = _first_line(error)
-    match error:
-        case LMAuthError():
-            return ModelUnusableError(
-                f"Model '{settings.model}' refused the key ({said}). Put a valid key in the "
-                "provider's environment variable, or name the variable in 'api_key_env'."
-            )
-        case LMBillingError() | LMUnsupportedModelError() | LMProviderError(status=404):
-            return ModelUnusableError(f"Model '{settings.model}' cannot be used: {said}")
-        case LMConfigurationError() | LMUnsupportedFeatureError():
-            return ModelUnusableError(f"Model '{settings.model}' is not set up: {said}")
-        case ContextWindowExceededError():
-            fault = Fault(
-                FaultOrigin.ASSISTANT, "context_window", f"the prompt is too long: {said}"
-            )
-        case LMRateLimitError():
-            fault = Fault(FaultOrigin.PROVIDER, "rate_limit", f"{attempts} attempts: {said}")
-        case TimeoutError() | LMTimeoutError():
-            fault = Fault(
-                FaultOrigin.PROVIDER,
-                "timeout",
-                f"no answer within {settings.timeout:g} s, {attempts} attempts",
-            )
-        case LMTransportError():
-            fault = Fault(FaultOrigin.INFRASTRUCTURE, "unreachable", f"{attempts} attempts: {said}")
-        case LMProviderError():
-            fault = Fault(FaultOrigin.PROVIDER, error.code or "provider", said)
-        case _:
-            fault = Fault(FaultOrigin.INFRASTRUCTURE, "unexpected", said)
-    return FaultError(fault)
-
-
-def _first_line(error: BaseException | None) -> str:
-    text = str(error).strip() if error is not None else ""
-    line = text.splitlines()[0] if text else type(error).__name__
-    return line if len(line) <= 300 else line[:297] + "…"

@@ -17,6 +17,10 @@ from .errors import UsageError
 
 LOCAL = "local:"
 SCRIPTED = "scripted:"
+MODEL_STRINGS = (
+    "A model string is PROVIDER/NAME such as openai/gpt-4.1-mini (openai/NAME with 'api_base' for "
+    "any OpenAI-compatible server), local:NAME (see `cotune model list`) or scripted:grocery."
+)
 
 
 class Price(BaseModel):

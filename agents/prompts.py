@@ -18,9 +18,11 @@ import yaml
 
 from .errors import UsageError
 from .fingerprint import fingerprint
+from .text_file import read_text
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
-_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n?(.*)\Z", re.DOTALL)
+_FENCE = "---"
+_FRONT_MATTER = re.compile(rf"\A{_FENCE}\n(.*?)\n{_FENCE}(?:\n(.*))?\Z", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
 
 
@@ -176,25 +178,38 @@ def read_prompt(path: Path) -> Prompt:
         raise UsageError(
             f"{path}: '{agent}' cannot be an agent's name; use letters, digits, '-' and '_'."
         )
-    raw = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    raw = read_text(path, "prompt")
     match = _FRONT_MATTER.match(raw)
-    head, text = (match[1], match[2]) if match else ("", raw)
+    head, text = (match[1], match[2] or "") if match else ("", raw)
+    if not text.strip():
+        raise UsageError(f"{path}: the prompt is empty.")
+    return Prompt(agent, text.strip(), _description(path, head))
+
+
+def _description(path: Path, head: str) -> str:
     try:
         meta = yaml.safe_load(head) or {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that does not exist
         raise UsageError(f"{path}: the front matter is not valid YAML: {error}") from error
     if not isinstance(meta, dict):
         raise UsageError(f"{path}: the front matter must be a mapping, such as 'description: …'.")
-    unknown = sorted(set(meta) - {"description"})
+    unknown = sorted(str(field) for field in meta if field != "description")
     if unknown:
         raise UsageError(f"{path}: unknown front matter field '{unknown[0]}'; known: description.")
-    if not text.strip():
-        raise UsageError(f"{path}: the prompt is empty.")
-    return Prompt(agent, text.strip(), str(meta.get("description", "")))
+    description = meta.get("description")
+    if not isinstance(description, str | None):
+        raise UsageError(
+            f"{path}: the description must be a text, found {description!r:.80}; put it in quotes."
+        )
+    return description or ""
 
 
 def _write(prompt: Prompt) -> str:
-    if not prompt.description:
+    if not prompt.description and not prompt.text.startswith(_FENCE):
         return f"{prompt.text}\n"
-    head = yaml.safe_dump({"description": prompt.description}, allow_unicode=True, width=88).strip()
-    return f"---\n{head}\n---\n{prompt.text}\n"
+    # A text that starts like front matter is told from it by front matter of its own.
+    meta = {"description": prompt.description}
+    # Unescaped, PyYAML reads some control characters back as others.
+    readable = prompt.description.replace("\n", " ").isprintable()
+    head = yaml.safe_dump(meta, allow_unicode=readable, width=88).rstrip("\n")
+    return f"{_FENCE}\n{head}\n{_FENCE}\n{prompt.text}\n"

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import yaml
 
+from ..agents.redact import public, public_json
 from ..optimizer.held_out import HeldOut
 from ..optimizer.plan import Plan
 from ..optimizer.result import RunResult
@@ -31,7 +32,6 @@ from .record_parts import (
     invocation_of,
     usage_of,
 )
-from .redact import public, public_json
 
 FILE_NAME = "result.json"
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..agents.errors import CotuneError
+from ..agents.redact import public
 from .conclusion import sentence
 from .prompt_registry import register_winner
-from .redact import public
 from .run_record import RunAbout, RunRecord, config_yaml
 from .tracked_values import (
     Point,

@@ -1,4 +1,4 @@
-"""Acceptance: whether a child replaces nothing but joins the pool."""
+"""Acceptance: whether a child is better than its parent, or a finalist than the seed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,20 @@ class Decision:
     before: float | None
     after: float | None
 
+    @property
+    def gain(self) -> float:
+        """Child minus parent; 0 when there was nothing to compare."""
+        return 0.0 if self.before is None or self.after is None else self.after - self.before
+
 
 def decide(before: Sequence[Rollout], after: Sequence[Rollout], min_gain: float = 0.0) -> Decision:
-    """Compare a child with its parent on the same examples and repeats.
+    """Compare a child with its parent, rollout by rollout on the same examples.
 
     The child must gain more than `min_gain` on the mean over the pairs that no fault hit, and
     no critical criterion may fail more often than before.
+
+    Raises:
+        ValueError: The two are not of the same examples in the same order.
     """
     pairs = scored_pairs(before, after)
     if not pairs:
@@ -46,8 +54,8 @@ def decide(before: Sequence[Rollout], after: Sequence[Rollout], min_gain: float 
             False, f"critical criterion {worse[0]} fails more often ({said})", low, high
         )
     if high - low <= min_gain:
-        return Decision(False, f"not better than its parent ({said})", low, high)
-    return Decision(True, f"better than its parent ({said})", low, high)
+        return Decision(False, f"not better ({said})", low, high)
+    return Decision(True, f"better ({said})", low, high)
 
 
 def _regressions(parent: Sequence[Rollout], child: Sequence[Rollout]) -> list[str]:

@@ -109,7 +109,11 @@ class AgentTask:
         return Rollout(
             example.id,
             0.0,
-            objectives={criterion.id: 0.0 for criterion in self.rubric.criteria},
+            objectives={
+                criterion.id: 0.0
+                for criterion in self.rubric.criteria
+                if criterion.check is not None
+            },
             lessons={self.agent.name: self._lesson(example, "(no usable answer)", fault.message)},
         )
 

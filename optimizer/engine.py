@@ -10,7 +10,7 @@ from ..agents.ledger import Ledger
 from ..simulation.journal import Journal
 from .candidate import Pool
 from .evaluator import Evaluator
-from .held_out import HeldOut, test_held_out
+from .held_out import HeldOut, compare_held_out
 from .observer import Observer, Silent
 from .plan import make_plan
 from .proposers.proposer import Proposer
@@ -101,7 +101,7 @@ class Engine:
         if choice.winner.parent is None:
             return None
         try:
-            return await test_held_out(
+            return await compare_held_out(
                 self.task.splits.test,
                 self.task.seed,
                 choice.winner.bundle,

@@ -99,14 +99,14 @@ class Evaluator:
     ) -> None:
         """Play rollouts side by side; journal each as it ends, exclusions when all have."""
         lost: dict[str, Rollout] = {}
-        stop: list[CotuneError] = []
+        stop: list[Exception] = []
         allowed = max(1, int(self.fault_threshold * (self.budget.rollouts)))
 
         async def play(key: str, example: Example) -> None:
             try:
                 with charged_to(key=key):
                     rollout = await self.task.rollout(example, candidate, repeat)
-            except CotuneError as error:
+            except Exception as error:  # a bug in the task, too, lets the others end first
                 stop.append(error)
                 return
             rollout = replace(rollout, usage=rollout.usage + self.ledger.collect(key))

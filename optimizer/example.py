@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from ..agents.data_file import read_jsonl
 from ..agents.errors import UsageError
 from ..agents.fingerprint import fingerprint
 
@@ -56,18 +57,17 @@ class Splits:
     test: Sequence[Example]
 
     def __post_init__(self) -> None:
-        seen: dict[str, str] = {}
         for name, examples in self.named().items():
             if not examples:
                 raise UsageError(
                     f"The {name} split is empty. A run needs train (to learn from), val (to "
                     "choose by) and test (to be believed)."
                 )
-            for example in examples:
-                if example.id in seen:
-                    raise UsageError(f"Example id '{example.id}' occurs twice; ids must be unique.")
-                seen[example.id] = name
-        self._families_stay_apart()
+        if found := list(overlaps(self.named())):
+            raise UsageError(
+                f"The splits overlap: {'; '.join(found)}. Ids must be unique, and a family must "
+                "stay in one split, or the test measures what was learned by heart."
+            )
 
     def named(self) -> Mapping[str, Sequence[Example]]:
         """Return the splits by name."""
@@ -79,21 +79,7 @@ class Splits:
         Which ones is decided by a hash of their ids, so it is the same in every run and says
         nothing of their labels or of where they stand in the file.
         """
-        return Splits(
-            _sample(self.train, train), _sample(self.val, val), _sample(self.test, test)
-        )
-
-    def _families_stay_apart(self) -> None:
-        home: dict[str, str] = {}
-        for name, examples in self.named().items():
-            for example in examples:
-                other = home.setdefault(example.family, name)
-                if other != name:
-                    raise UsageError(
-                        f"Family '{example.family}' is in the {other} and the {name} split "
-                        f"(example '{example.id}'). A family must stay in one split, or the test "
-                        "measures what was learned by heart."
-                    )
+        return Splits(_sample(self.train, train), _sample(self.val, val), _sample(self.test, test))
 
     @classmethod
     def load(cls, folder: Path) -> Splits:
@@ -115,28 +101,30 @@ def _sample(examples: Sequence[Example], size: int | None) -> Sequence[Example]:
     return [example for example in examples if example.id in kept]
 
 
+def overlaps(splits: Mapping[str, Sequence[Example]]) -> Iterator[str]:
+    """Say which ids are used twice and which families are in two splits, a phrase each."""
+    ids: set[str] = set()
+    homes: dict[str, str] = {}
+    for split, examples in splits.items():
+        for example in examples:
+            if example.id in ids:
+                yield f"the example id '{example.id}' occurs twice"
+            ids.add(example.id)
+        for family in dict.fromkeys(example.family for example in examples):
+            home = homes.setdefault(family, split)
+            if home != split:
+                yield f"the family '{family}' is in the {home} and the {split} split"
+
+
 def read_examples(path: Path) -> list[Example]:
     """Read one JSONL file of examples.
 
     Raises:
-        UsageError: The file is missing or a line is wrong; the message names the line.
+        UsageError: The file cannot be read, or a line is wrong; the message names the line.
     """
     if not path.is_file():
         raise UsageError(
             f"{path} is missing. Each task needs train.jsonl, val.jsonl and test.jsonl, one "
             "example a line: id, family, inputs, gold, why."
         )
-    examples = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if line.strip():
-            examples.append(_parse(line, path, number))
-    return examples
-
-
-def _parse(line: str, path: Path, number: int) -> Example:
-    try:
-        return Example.model_validate_json(line)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "the line"
-        raise UsageError(f"{path}, line {number}: {where}: {problem['msg']}.") from error
+    return [record.parse(Example) for record in read_jsonl(path)]

@@ -47,7 +47,7 @@ def examples_won(candidates: Sequence[Candidate]) -> dict[int, int]:
 
 
 def example_front(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the numbers on the front over val examples, as gepa keeps it."""
+    """Return the numbers on the front over val examples, those that a fault hit left out."""
     points = [
         {rollout.example: rollout.score for rollout in candidate.val if rollout.score is not None}
         for candidate in candidates

@@ -3,7 +3,8 @@
 gepa is synchronous, so it runs in a thread of its own; everything it asks for is done on the
 run's event loop. What was measured of gepa 0.1.4 and is dealt with here:
 
-- it swallows exceptions of proposers and retries them: ours never raises, it notes failures;
+- it swallows exceptions of proposers and retries them: ours never raises, it notes failures,
+  and `search` raises those that end the run;
 - it needs a number for every example: a rollout lost to a fault gets the mean of the others,
   which moves no mean, while acceptance leaves such pairs out;
 - it checks its budget between iterations only: our evaluator refuses before it overshoots;
@@ -22,7 +23,7 @@ from gepa.core.callbacks import IterationEndEvent, ValsetEvaluatedEvent
 from gepa.core.state import GEPAState
 from gepa.proposer.base import CandidateProposal
 
-from ..agents.errors import CotuneError
+from ..agents.budget import BudgetExhaustedError
 from ..agents.prompts import PromptBundle
 from .acceptance import Decision, decide
 from .candidate import Pool, Status
@@ -61,6 +62,7 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
     Attributes:
         pool: All candidates so far.
         stopped: Why the search should end; empty while it should go on.
+        error: What the proposer raised that the run cannot go on from.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
     ) -> None:
         self.pool = Pool()
         self.stopped = ""
+        self.error: Exception | None = None
         self._seed = seed
         self._val = val
         self._settings = settings
@@ -84,6 +87,7 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         self._observer = observer
         self._loop = asyncio.get_running_loop()
         self._pending: Future[Any] | None = None
+        self._abandoned = False
         self._promised: dict[str, tuple[PromptBundle, int, Decision]] = {}
         self._fruitless = 0
         self._failures = 0
@@ -133,15 +137,18 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
             max_length=self._settings.max_prompt_length,
         )
         try:
-            texts = self._on_loop(self._proposer.propose(assignment))
+            texts = self._guarded(parent, self._on_loop(self._proposer.propose(assignment)))
         except ProposalFailedError as error:
             self._proposer_failed(str(error))
-            return {}
-        except CotuneError as error:
-            self.stopped = str(error)
-            return {}
-        self._failures = 0
-        return self._guarded(parent, texts)
+        except BudgetExhaustedError as error:
+            self.stopped = error.limit
+        except Exception as error:
+            self.error = error
+            self.stopped = "the proposer broke"
+        else:
+            self._failures = 0
+            return texts
+        return {}
 
     # What gepa asks of an acceptance criterion
 
@@ -189,6 +196,7 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
 
     def abandon(self) -> None:
         """End what gepa is waiting for, so that its thread can end too."""
+        self._abandoned = True
         self.stopped = self.stopped or "interrupted"
         if self._pending is not None:
             self._pending.cancel()
@@ -203,6 +211,8 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
     def _on_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine on the run's event loop and wait for it on gepa's thread."""
         self._pending = asyncio.run_coroutine_threadsafe(work, self._loop)
+        if self._abandoned:  # between two calls, when there was nothing to cancel
+            self._pending.cancel()
         return self._pending.result()
 
     def _bundle(self, texts: Mapping[str, str]) -> PromptBundle:

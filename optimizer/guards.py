@@ -47,14 +47,14 @@ class Guards:
             return f"the prompt has {len(text)} characters; the cap is {self.max_length}"
         return (
             _placeholder_refusal(parent, text)
-            or _truncation_refusal(text)
+            or _truncation_refusal(parent, text)
             or self._copy_refusal(parent, text)
         )
 
     def _copy_refusal(self, parent: Prompt, text: str) -> str | None:
-        new, old = _normalise(text), _normalise(parent.text)
-        for secret in self.secret:
-            if secret in new and secret not in old:
+        new, old = f" {_normalise(text)} ", f" {_normalise(parent.text)} "
+        for secret in sorted(self.secret):
+            if f" {secret} " in new and f" {secret} " not in old:
                 return f"the prompt copies a protected example: '{secret[:60]}'"
         return None
 
@@ -68,10 +68,11 @@ def _placeholder_refusal(parent: Prompt, text: str) -> str | None:
     return None
 
 
-def _truncation_refusal(text: str) -> str | None:
-    if text.count("```") % 2:
+def _truncation_refusal(parent: Prompt, text: str) -> str | None:
+    """Refuse what looks cut off, unless the parent, which a person may have written, does too."""
+    if text.count("```") % 2 and not parent.text.count("```") % 2:
         return "the prompt looks cut off: a code block is not closed"
-    if _UNFINISHED.search(text):
+    if _UNFINISHED.search(text) and not _UNFINISHED.search(parent.text):
         return f"the prompt looks cut off: it ends with '{text.strip()[-1]}'"
     return None
 

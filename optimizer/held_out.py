@@ -47,7 +47,7 @@ class HeldOut:
     lost: int
 
 
-async def test_held_out(
+async def compare_held_out(
     examples: Sequence[Example],
     seed: PromptBundle,
     winner: PromptBundle,

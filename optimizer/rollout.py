@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import fsum
 from typing import Any
 
 from ..agents.errors import Fault, FaultOrigin
@@ -93,7 +94,7 @@ def scored_pairs(
 def mean_score(rollouts: Sequence[Rollout]) -> float | None:
     """Return the mean over the scored rollouts, or None when there is none."""
     scores = [rollout.score for rollout in rollouts if rollout.score is not None]
-    return sum(scores) / len(scores) if scores else None
+    return fsum(scores) / len(scores) if scores else None  # whatever order they come in
 
 
 def mean_objectives(rollouts: Sequence[Rollout]) -> dict[str, float]:

@@ -42,14 +42,15 @@ async def search(
 
     Raises:
         PausedError: Too many faults.
-        ModelUnusableError: No model call can succeed.
+        ModelUnusableError: No call of a model, the reflection model among them, can succeed.
         BudgetExhaustedError: The budget ended before the seed was scored.
     """
     val = ExampleLoader(task.splits.val)
     guards = _guards(task, proposer, settings.search.max_prompt_length)
     bridge = GepaBridge(task.seed, val, settings.search, evaluator, proposer, guards, observer)
+    running = asyncio.ensure_future(asyncio.to_thread(_run_gepa, task, settings, bridge, val))
     try:
-        await asyncio.to_thread(_run_gepa, task, settings, bridge, val)
+        await asyncio.shield(running)
         stopped = bridge.stopped
     except BudgetExhaustedError as error:
         if not bridge.pool.candidates:
@@ -57,7 +58,10 @@ async def search(
         stopped = error.limit
     except asyncio.CancelledError:
         bridge.abandon()
+        await asyncio.gather(running, return_exceptions=True)
         raise
+    if bridge.error is not None:
+        raise bridge.error
     bridge.close()
     return SearchOutcome(bridge.pool, stopped)
 

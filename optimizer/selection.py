@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .acceptance import Decision, decide
 from .candidate import Candidate, Pool
 from .evaluator import Evaluator
 from .example import Example
@@ -20,11 +21,15 @@ class Finalist:
         candidate: The candidate.
         fresh: Mean score over the fresh repeats, which its luck in the search cannot touch.
         score: Mean over the search's and the fresh rollouts together.
+        holds: Whether the fresh repeats alone say that it is better than the seed.
+        gain: Gain on the seed over all its rollouts on val, in pairs.
     """
 
     candidate: Candidate
     fresh: float | None
     score: float
+    holds: Decision
+    gain: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,39 +46,57 @@ async def choose(
 ) -> Choice:
     """Run the finalists again on val and choose the best by all their rollouts.
 
-    The seed stays when no finalist's fresh repeats beat it: a lucky val score is no reason to
-    ship a prompt.
+    The seed stays unless a finalist's fresh repeats beat it, no critical criterion failing more
+    often: a lucky val score is no reason to ship a prompt. Comparisons are with the seed, pair by
+    pair, so that what a fault hit on one side counts on neither.
     """
     seed = pool.seed
-    better = [one for one in pool.scored()[1:] if _val(one) > _val(seed)]
-    ranked = sorted(better, key=lambda one: (-_val(one), one.bundle.length, one.number))
     finalists = [
-        await _run_again(one, val, evaluator, settings.repeats)
-        for one in ranked[: settings.finalists]
+        await _run_again(one, seed, val, evaluator, settings.repeats)
+        for one in _ranked(pool)[: settings.finalists]
     ]
-    kept = [one for one in finalists if one.fresh is not None and one.fresh > _val(seed)]
+    kept = [one for one in finalists if one.holds.accepted]
     if not kept:
-        reason = (
-            "no candidate beat the seed on val"
-            if not finalists
-            else "no finalist beat the seed on fresh repeats of val"
-        )
-        return Choice(seed, tuple(finalists), reason)
-    best = max(kept, key=lambda one: (one.score, -one.candidate.bundle.length))
+        return Choice(seed, tuple(finalists), _why_the_seed(finalists))
+    best = max(kept, key=lambda one: (one.gain, -one.candidate.bundle.length))
     reason = f"best of {len(finalists)} finalists over all their val rollouts ({best.score:.3f})"
     return Choice(best.candidate, tuple(finalists), reason)
 
 
+def _ranked(pool: Pool) -> list[Candidate]:
+    """Return the candidates that are better than the seed on val, best first."""
+    decisions = {one.number: decide(pool.seed.val, one.val) for one in pool.scored()[1:]}
+    better = [one for one in pool.scored()[1:] if decisions[one.number].accepted]
+    return sorted(
+        better, key=lambda one: (-decisions[one.number].gain, one.bundle.length, one.number)
+    )
+
+
 async def _run_again(
-    candidate: Candidate, val: Sequence[Example], evaluator: Evaluator, repeats: int
+    candidate: Candidate,
+    seed: Candidate,
+    val: Sequence[Example],
+    evaluator: Evaluator,
+    repeats: int,
 ) -> Finalist:
     fresh: list[Rollout] = []
     for repeat in range(1, repeats + 1):
         fresh += await evaluator.evaluate(val, candidate.bundle, repeat)
-    together = mean_score([*candidate.val, *fresh])
-    return Finalist(candidate, mean_score(fresh), 0.0 if together is None else together)
+    everything = [*candidate.val, *fresh]
+    return Finalist(
+        candidate,
+        mean_score(fresh),
+        mean_score(everything) or 0.0,
+        decide([*seed.val] * repeats, fresh),
+        decide([*seed.val] * (repeats + 1), everything).gain,
+    )
 
 
-def _val(candidate: Candidate) -> float:
-    score = candidate.val_score
-    return float("-inf") if score is None else score
+def _why_the_seed(finalists: Sequence[Finalist]) -> str:
+    if not finalists:
+        return "no candidate beat the seed on val"
+    first = finalists[0]
+    return (
+        f"no finalist beat the seed on fresh repeats of val; candidate {first.candidate.number}: "
+        f"{first.holds.reason}"
+    )

@@ -1,7 +1,7 @@
 """Rubrics: what good is, as data.
 
 A rubric has weighted domains, and criteria worth points in one domain each. It is a YAML file,
-read by `load_rubric` (rubric_file.py); a rubric that exists is consistent, however it was made.
+read by `load_rubric`; a rubric that exists is consistent, however it was made.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from ..agents.errors import UsageError
 from ..agents.fingerprint import fingerprint
+from ..agents.problem import Problem, inconsistent
 from .checks.registry import find_check
 from .subject import SubjectKind
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Text = Annotated[str, Field(min_length=1)]
-Problem = tuple[tuple[str | int, ...], str]
-"""Where in the rubric (keys and indices), and what is wrong there."""
 
 
 class _Data(BaseModel):
@@ -43,6 +41,17 @@ class Tier(_Data):
 
     value: float = Field(ge=0.0, le=1.0)
     text: Text
+
+
+def _form(scale: object) -> str:
+    return "word" if isinstance(scale, str) else "tiers"
+
+
+# With the form told apart first, a mistake is reported for the form that was meant.
+Scale = Annotated[
+    Annotated[Literal["pass_fail"], Tag("word")] | Annotated[tuple[Tier, ...], Tag("tiers")],
+    Discriminator(_form),
+]
 
 
 class CheckSpec(BaseModel):
@@ -91,7 +100,7 @@ class Criterion(_Data):
     domain: Identifier
     points: float = Field(ge=0.0)
     critical: bool = False
-    scale: Literal["pass_fail"] | tuple[Tier, ...] = "pass_fail"
+    scale: Scale = "pass_fail"
     passes: str = ""
     fails: str = ""
     applies: Text = "Always."
@@ -159,8 +168,7 @@ class Rubric(_Data):
     def _consistent(self) -> Rubric:
         problems = [*_domain_problems(self), *_criteria_problems(self)]
         if problems:
-            text = "; ".join(message for _, message in problems)
-            raise PydanticCustomError("rubric", "{text}", {"text": text, "problems": problems})
+            raise inconsistent(problems)
         return self
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from ..agents.errors import CotuneError
@@ -109,12 +108,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def _execute(self, statement: str, *values: str) -> list[Any]:

@@ -16,23 +16,13 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
+from ..data_file import Record, read_jsonl, read_yaml_list
 from ..errors import UsageError
-from .datafiles import Record, read_jsonl, read_yaml_list
+from .diet import Diet
 from .size import Size
 
 DATA = Path(__file__).parent / "data"
 
-Diet = Literal[
-    "vegan",
-    "vegetarian",
-    "gluten_free",
-    "lactose_free",
-    "halal",
-    "kosher",
-    "organic",
-    "sugar_free",
-    "nut_free",
-]
 Allergen = Literal[
     "celery",
     "crustaceans",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .catalog import Diet, Product
+from .catalog import Product
+from .diet import Diet
 from .size import Size
 from .world import Offer
 
@@ -41,6 +42,28 @@ class Query(BaseModel):
     store: str = ""
 
 
+class Rank(NamedTuple):
+    """How well a product answers a query; the less, field by field, the better.
+
+    Attributes:
+        broken: How many of the terms that must hold do not.
+        distance: The product's `closeness`.
+        sold_out: Whether none is left.
+        other_brand: Whether another brand is wanted.
+        other_size: Whether another size is wanted.
+        unit_price: Euros for a kilogram, a litre or a piece.
+        product_id: Decides between equals, so that the order is always the same.
+    """
+
+    broken: int
+    distance: int
+    sold_out: bool
+    other_brand: bool
+    other_size: bool
+    unit_price: float
+    product_id: str
+
+
 def closeness(wanted: str, product: Product) -> int | None:
     """Say how near a product's nouns are to the wanted one, 0 being the noun itself.
 
@@ -62,8 +85,8 @@ def closeness(wanted: str, product: Product) -> int | None:
     return degrees.index(True) if words and True in degrees else None
 
 
-def rank(query: Query, product: Product, offer: Offer, distance: int) -> tuple[float | str, ...]:
-    """Return a sort key, best first: what must hold, then what is wished, then the unit price.
+def rank(query: Query, product: Product, offer: Offer, distance: int) -> Rank:
+    """Return the place of a product among others: a sort key, best first.
 
     Args:
         query: What is wanted.
@@ -72,11 +95,15 @@ def rank(query: Query, product: Product, offer: Offer, distance: int) -> tuple[f
         distance: Its `closeness`.
     """
     size = Size.parse(query.size)
-    brand_differs = bool(query.brand) and _words(query.brand) != _words(product.brand)
-    size_differs = size is not None and size != product.measure
-    unit_price = offer.price / product.measure.amount
-    broken = _broken_terms(query, product, offer)
-    return (broken, distance, offer.stock == 0, brand_differs, size_differs, unit_price, product.id)
+    return Rank(
+        broken=_broken_terms(query, product, offer),
+        distance=distance,
+        sold_out=offer.stock == 0,
+        other_brand=bool(query.brand) and _words(query.brand) != _words(product.brand),
+        other_size=size is not None and size != product.measure,
+        unit_price=offer.price / product.measure.amount,
+        product_id=product.id,
+    )
 
 
 def _broken_terms(query: Query, product: Product, offer: Offer) -> int:

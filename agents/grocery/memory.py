@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from .catalog import Diet
+from .diet import Diet
 from .refusals import ToolError, known_store, listed
 from .world import Preference, PreferenceKind, World
 

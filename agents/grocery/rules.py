@@ -45,13 +45,13 @@ def differences(world: World, query: Query, candidate: Candidate) -> tuple[str, 
         return ("another product",)
     stores = world.catalog.stores_called(candidate["store"])
     offer = world.offer(product, stores[0] if stores else None)
-    broken, _, sold_out, brand, size, *_ = rank(query, product, offer, distance)
+    place = rank(query, product, offer, distance)
     differs = {
         "another product": distance > _SAME_THING,
-        "not within the diet, price limit or exclusions": broken,
-        "another brand": brand,
-        "another size": size,
-        SOLD_OUT: sold_out,
+        "not within the diet, price limit or exclusions": place.broken > 0,
+        "another brand": place.other_brand,
+        "another size": place.other_size,
+        SOLD_OUT: place.sold_out,
     }
     return tuple(respect for respect, holds in differs.items() if holds)
 

@@ -8,18 +8,8 @@ import dspy
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..agent import Agent
+from .diet import Diet
 
-Diet = Literal[
-    "vegan",
-    "vegetarian",
-    "gluten_free",
-    "lactose_free",
-    "halal",
-    "kosher",
-    "organic",
-    "sugar_free",
-    "nut_free",
-]
 Handler = Literal["search", "selector", "preferences", "cart", "responder"]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .catalog import Product
-from .finder import Query, closeness, rank
+from .finder import Query, Rank, closeness, rank
 from .memory import forget, past_orders, recall, remember
 from .refusals import (
     ToolError,
@@ -54,7 +54,7 @@ def find_products(world: World, query: Query) -> list[dict[str, Any]]:
         ToolError: The query names a store there is not.
     """
     store = known_store(world, query.store) if query.store else None
-    ranked: list[tuple[tuple[float | str, ...], Product, Offer]] = []
+    ranked: list[tuple[Rank, Product, Offer]] = []
     for product in world.catalog.products.values():
         distance = closeness(query.product, product)
         offer = world.offer(product, store)

@@ -9,6 +9,7 @@ from typing import Any, Literal, NoReturn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import UsageError
+from ..problem import problems_of
 from .catalog import Catalog, Customer, Product, Store, load_catalog
 
 MAX_QUANTITY = 99
@@ -165,6 +166,7 @@ class World:
 
     def _line_json(self, product_id: str, line: CartLine) -> dict[str, Any]:
         product = self.catalog.products[product_id]
+        replaced = line.approved_substitute_for
         return {
             "product_id": product.id,
             "name": product.name,
@@ -174,7 +176,8 @@ class World:
             "quantity": line.quantity,
             "price": self.offer(product).price,
             "diet": list(product.diet),
-            "approved_substitute_for": line.approved_substitute_for,
+            "approved_substitute_for": replaced,
+            "replaced_product": self.catalog.products[replaced].product if replaced else None,
         }
 
 
@@ -182,13 +185,9 @@ def _read(scenario_state: Mapping[str, Any]) -> ScenarioState:
     try:
         return ScenarioState.model_validate(dict(scenario_state))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        known = ", ".join(ScenarioState.model_fields)
-        raise UsageError(
-            f"scenario_state: {where}: {first['msg']} (found {first['input']!r:.80}). "
-            f"The fields are {known}."
-        ) from error
+        place, said = next(problems_of(error, ScenarioState))
+        where = ".".join(str(part) for part in place)
+        raise UsageError(f"scenario_state: {where}: {said}.") from error
 
 
 def _check_references(state: ScenarioState, catalog: Catalog) -> None:

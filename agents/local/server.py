@@ -11,7 +11,6 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from ..errors import CotuneError, UsageError
@@ -85,12 +84,7 @@ class LocalServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
     def start(self) -> None:

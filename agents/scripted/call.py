@@ -10,9 +10,8 @@ from typing import Any, cast
 
 from dspy.lm15 import Request
 
+from ..reask import without_reminder
 from .instructions import Example, Instructions
-
-_REMINDER = re.compile(r"\n\nAnswer with one JSON object[^\n]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Call:
         instructions = Instructions.read(system_text(request))
         turns = [message.text or "" for message in request.messages]
         shown = tuple(Example(*pair) for pair in zip(turns[:-1:2], turns[1:-1:2], strict=False))
-        text = _REMINDER.sub("", turns[-1])
+        text = without_reminder(turns[-1])
         return cls(
             replace(instructions, examples=instructions.examples + shown),
             read_inputs(text, names),

@@ -1,12 +1,14 @@
 """The lessons proposer: rules and corrected mistakes distilled from feedback, without a model.
 
-A prompt is read as its own text, then a `## Rules` list and a `## Examples` list. New rules come
-from the failing lessons, the most frequent first; corrected mistakes are added as worked
-examples. Both lists are merged with what is there, without repeats, and capped.
+A prompt is read as its own text, then a `## Rules` list and a `## Examples` list at its end. New
+rules come from the failing lessons, the most frequent first; corrected mistakes are added as
+worked examples. Both lists are merged with what is there, without repeats, and capped. Rules and
+text that were there stay: a list with anything else in or after it is the person's text.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +18,7 @@ from ..rollout import Lesson
 from .proposer import Assignment
 
 _RULES = "## Rules"
+_SECTION = re.compile(rf"(?:\A|\n){_RULES}\n+(?P<rules>(?:- [^\n]+(?:\n+|\Z))+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,11 @@ class LessonPrompt:
     def parse(cls, prompt: str) -> LessonPrompt:
         """Read a prompt; one without lists is all text."""
         body, examples = split_examples(prompt)
-        text, _, rules = body.partition(f"\n{_RULES}\n")
-        found = [line.removeprefix("- ") for line in rules.splitlines() if line.startswith("- ")]
-        return cls(text.strip(), tuple(found), examples)
+        section = _SECTION.search(body.rstrip())
+        if section is None:
+            return cls(body.strip(), (), examples)
+        rules = (line.removeprefix("- ") for line in section["rules"].split("\n") if line)
+        return cls(body[: section.start()].strip(), tuple(rules), examples)
 
     def render(self) -> str:
         """Write the prompt."""
@@ -51,7 +56,7 @@ class LessonsProposer:
     """Adds what the minibatch taught.
 
     Attributes:
-        max_rules: Most rules a prompt may hold.
+        max_rules: Most rules a prompt may hold; those it holds already stay, even if more.
         max_examples: Most worked examples a prompt may hold; the oldest leave first.
         examples_at_once: Most worked examples added by one proposal.
     """
@@ -74,15 +79,16 @@ class LessonsProposer:
         return texts
 
     def _learn(self, prompt: LessonPrompt, failed: Sequence[Lesson]) -> LessonPrompt:
-        rules = [*prompt.rules, *_new_rules(failed, prompt.rules)][: self.max_rules]
+        room = max(0, self.max_rules - len(prompt.rules))
+        rules = [*prompt.rules, *_new_rules(failed, prompt.rules)[:room]]
         known = {example.inputs for example in prompt.examples}
-        corrected = [
-            example
+        corrected = {
+            lesson.inputs: example
             for lesson in _varied(failed)
             if lesson.expected and lesson.inputs not in known
             if (example := WorkedExample(lesson.inputs, lesson.expected)).is_writable
-        ]
-        examples = [*prompt.examples, *corrected[: self.examples_at_once]]
+        }
+        examples = [*prompt.examples, *list(corrected.values())[: self.examples_at_once]]
         return replace(prompt, rules=tuple(rules), examples=tuple(examples[-self.max_examples :]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import dspy
 
 from ...agents.agent import Agent
-from ...agents.errors import FaultError
+from ...agents.errors import FaultError, FaultOrigin
 from ...agents.fingerprint import fingerprint
 from ...agents.ledger import Ledger, Role, Usage, charged_to
 from ...agents.lm import LanguageModel
@@ -22,6 +23,7 @@ from .proposer import Assignment, ProposalFailedError
 _MAX_FAILURES, _MAX_SUCCESSES, _MAX_REJECTED = 8, 2, 3
 _INSTRUCTIONS = Path(__file__).with_name("reflection.md")
 _BEGIN, _END = "BEGIN DATA", "END DATA"
+_MARKER = re.compile(r"(BEGIN|END)\s+(DATA)", re.IGNORECASE)
 
 
 class Proposal(dspy.Signature):
@@ -78,15 +80,20 @@ class ReflectionProposer:
             self.ledger.replay(Role.REFLECTION, "", usage)
             if self.lm.budget is not None:
                 self.lm.budget.add(usage)
+        if "unusable" in record:
+            raise ProposalFailedError(record["unusable"])
         return record["prompt"].strip()
 
     async def _ask(self, key: str, instructions: Prompt, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer; one that is no use, too, is paid for and belongs in the journal."""
         seed = int(fingerprint([self.random_seed, key], 7), 16)
         try:
             with charged_to(key=key):
                 answer = await Agent("", Proposal).call(instructions, self.lm, inputs, seed)
         except FaultError as error:
-            raise ProposalFailedError(str(error)) from error
+            if error.fault.origin is not FaultOrigin.ASSISTANT:
+                raise ProposalFailedError(str(error)) from error
+            answer = {"unusable": f"the model gave no usable answer: {error.fault.message}"}
         return {**answer, "usage": self.ledger.collect(key).to_json()}
 
 
@@ -122,6 +129,5 @@ def _describe_rejected(rejected: Sequence[tuple[str, str]]) -> str:
 
 def _as_data(text: str) -> str:
     """Delimit untrusted text; a delimiter inside it is broken up so that it cannot end it."""
-    for marker in (_BEGIN, _END):
-        text = text.replace(marker, marker.replace(" ", "_"))
-    return f"{_BEGIN}\n{text}\n{_END}"
+    harmless = _MARKER.sub(r"\1_\2", text)
+    return f"{_BEGIN}\n{harmless}\n{_END}"

@@ -9,10 +9,13 @@ from typing import Any, Literal
 import dspy
 import pytest
 from dspy.lm15 import DataPart, Message, Request, Response, ThinkingPart, Usage
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cotune.agents.agent import Agent
 from cotune.agents.compact_adapter import (
     REASKS,
+    CompactAdapter,
     build_request,
     read_answer,
     render_inputs,
@@ -20,6 +23,7 @@ from cotune.agents.compact_adapter import (
 from cotune.agents.errors import Fault, FaultError, FaultOrigin
 from cotune.agents.grocery.signatures import Search
 from cotune.agents.prompts import Prompt
+from cotune.agents.reask import with_reminder, without_reminder
 
 
 class Sort(dspy.Signature):
@@ -154,6 +158,25 @@ def test_asking_again_has_an_end(
         called(*answers)
     assert caught.value.fault.origin is origin
     assert caught.value.fault.kind == kind
+    assert caught.value.fault.message.startswith("sorter: ")
+    assert "sorter" in str(caught.value)
+
+
+def test_without_a_seed_no_two_attempts_are_the_same_and_each_says_what_was_wrong() -> None:
+    engine = FakeEngine([_response("Figs!"), _response("Figs!"), _response(RIGHT)])
+    lm = dspy.LM("fake/m", engine=engine, async_engine=AsyncFakeEngine(engine), cache=False)
+    call = CompactAdapter().acall(lm, {"temperature": 0.0}, Sort, [], {"text": "figs"})
+    assert asyncio.run(call) == [json.loads(RIGHT)]
+    texts = [request.messages[-1].text or "" for request in engine.requests]
+    assert len(set(texts)) == 3
+    assert [without_reminder(text) for text in texts] == ["figs"] * 3
+    assert all("not in the output schema: Invalid JSON" in text for text in texts[1:])
+    assert "Attempt 3 of 3" in texts[2]
+
+
+@given(st.text(), st.text())
+def test_a_reminder_can_be_taken_off_again(text: str, reason: str) -> None:
+    assert without_reminder(with_reminder(text, 2, 3, reason)) == text
 
 
 def test_thoughts_beside_the_answer_are_ignored() -> None:

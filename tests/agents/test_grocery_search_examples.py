@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 import cotune.agents.grocery
+from cotune.agents.grocery.diet import Diet
 
 SPLITS = ("train", "val", "test")
 LEAST_EXAMPLES = {"train": 60, "val": 40, "test": 80}
 LEAST_FAMILIES = {"train": 12, "val": 12, "test": 20}
 FOLDER = Path(cotune.agents.grocery.__file__).parent / "examples" / "search"
 
-Diet = Literal[
-    "vegan",
-    "vegetarian",
-    "gluten_free",
-    "lactose_free",
-    "halal",
-    "kosher",
-    "organic",
-    "sugar_free",
-    "nut_free",
-]
 Trimmed = Annotated[str, StringConstraints(pattern=r"^(\S(.*\S)?)?$")]
 Filled = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
 Noun = Annotated[str, StringConstraints(pattern=r"^[^\WA-Z]+([ '-][^\WA-Z]+)*$")]

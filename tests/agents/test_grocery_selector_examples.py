@@ -19,7 +19,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from cotune.agents import grocery
-from cotune.agents.grocery.catalog import Diet, load_catalog
+from cotune.agents.grocery.catalog import load_catalog
+from cotune.agents.grocery.diet import Diet
 from cotune.agents.grocery.size import Size
 
 EXAMPLES = Path(grocery.__file__).parent / "examples" / "selector"

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cotune.agents.grocery import tools
-from cotune.agents.grocery.catalog import Diet, load_catalog
+from cotune.agents.grocery.catalog import load_catalog
+from cotune.agents.grocery.diet import Diet
 from cotune.agents.grocery.tools import Query, ToolError
 from cotune.agents.grocery.world import World
 

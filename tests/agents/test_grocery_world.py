@@ -55,6 +55,7 @@ def test_a_scenario_sets_everything() -> None:
         "price": 2.61,
         "diet": list(load_catalog().products[OAT_GLUTEN_FREE].diet),
         "approved_substitute_for": OAT_BARISTA,
+        "replaced_product": "oat milk",
     }
     assert state["total"] == 5.22
     assert {"kind": "other", "value": "rings twice"} in state["preferences"]

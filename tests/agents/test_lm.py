@@ -17,7 +17,7 @@ from dspy.lm15 import Message, Request
 
 from cotune.agents import lm as lm_module
 from cotune.agents.budget import Budget, BudgetExhaustedError, Limits
-from cotune.agents.errors import FaultError, FaultOrigin, UsageError
+from cotune.agents.errors import CotuneError, FaultError, FaultOrigin, UsageError
 from cotune.agents.grocery.signatures import AGENTS
 from cotune.agents.ledger import Ledger, Role, Sent, Usage, charged_to
 from cotune.agents.lm import LanguageModel, ModelUnusableError
@@ -36,6 +36,7 @@ class Turn:
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     waits: bool = False
+    echoes: bool = False
 
 
 @dataclass
@@ -90,6 +91,8 @@ def provider() -> Iterator[FakeProvider]:
                 fake.closing.wait()
                 self.close_connection = True
                 return
+            if turn.echoes:
+                turn.body = {"error": {"message": f"Refused: {fake.keys[-1]}"}}
             body = turn.body or _completion(sent["model"], '{"agent": "cart"}')
             data = json.dumps(body).encode()
             self.send_response(turn.status)
@@ -255,6 +258,38 @@ async def test_wrong_key_ends_the_run_at_once(
         await _route(_model(provider, Ledger(), api_key_env=KEY))
     assert provider.keys == ["Bearer wrong"]
     assert waits == []
+
+
+@pytest.mark.parametrize("status", [401, 400, 403, 429, 500])
+async def test_an_echoed_authorization_header_is_not_repeated(
+    provider: FakeProvider, waits: list[float], monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv(KEY, "s3cret")
+    provider.turns.append(Turn(status, echoes=True))
+    with pytest.raises(CotuneError) as caught:
+        await _route(_model(provider, Ledger(), api_key_env=KEY, attempts=1))
+    assert provider.keys == ["Bearer s3cret"]
+    assert "Bearer ***" in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_other_secrets_in_a_message_are_not_repeated_either(
+    provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_API_KEY", "sk-other-0123")
+    monkeypatch.setenv("SHORT_TOKEN", "no")
+    provider.error(401, "no sk-other-0123 at http://me:pw@host")
+    with pytest.raises(ModelUnusableError) as caught:
+        await _route(_model(provider, Ledger()))
+    assert "no *** at http://…@host" in str(caught.value)
+
+
+@pytest.mark.parametrize("model", ["nosuchprovider/x", "justaname"])
+async def test_unknown_provider_is_refused_with_what_a_model_string_is(model: str) -> None:
+    lm = LanguageModel(ModelSettings(model=model), Role.TASK, Ledger())
+    with pytest.raises(ModelUnusableError, match=r"openai/gpt-4\.1-mini") as caught:
+        await lm.acall("hi")
+    assert f"'{model}'" in str(caught.value)
 
 
 def test_missing_key_is_said_before_any_call(

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cotune.agents.errors import UsageError
@@ -14,7 +14,7 @@ BUNDLE = PromptBundle.of(Prompt("search", "Find it."), Prompt("cart", "Count.", 
 
 texts = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n"), min_size=1
-).filter(lambda text: text == text.strip() and not text.startswith("---"))
+).filter(lambda text: text == text.strip())
 
 
 def test_placeholders_are_filled_and_single_braces_are_text() -> None:
@@ -91,7 +91,12 @@ def test_diff_with_a_missing_agent_shows_its_text_as_removed() -> None:
     assert "-Find it." in BUNDLE.diff(BUNDLE.only("cart"))
 
 
-@given(texts, st.text(st.characters(exclude_categories=["Cs", "Cc"])))
+@given(texts, st.text(st.characters(exclude_categories=["Cs"])))
+@example("---", "")
+@example("---\ndescription: no\n---\nstill the text", "")
+@example("---\na: b: c\n---", "Sorts.")
+@example("x", "\n---\n: # '\"")
+@example("x", " " * 100)
 def test_saved_bundle_is_read_back_the_same(text: str, description: str) -> None:
     bundle = PromptBundle.of(Prompt("a", text, description), Prompt("b", "other"))
     with tempfile.TemporaryDirectory() as folder:
@@ -109,6 +114,8 @@ def test_saved_bundle_is_read_back_the_same(text: str, description: str) -> None
         ("a.md", "---\ncolour: red\n---\nHi", "unknown front matter field 'colour'"),
         ("a.md", "---\n- x\n---\nHi", "must be a mapping"),
         ("a.md", "---\na: b: c\n---\nHi", "not valid YAML"),
+        ("a.md", "---\ndescription: 2024-13-45\n---\nHi", "not valid YAML"),
+        ("a.md", "---\ndescription: [x]\n---\nHi", "must be a text, found ['x']"),
         ("1a.md", "Hi", "cannot be an agent's name"),
     ],
 )
@@ -121,6 +128,24 @@ def test_bad_file_is_named_with_its_problem(
         PromptBundle.load(tmp_path)
     assert said in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("head", ["", "{}", "description:", "# nothing"])
+def test_front_matter_may_say_nothing(tmp_path: Path, head: str) -> None:
+    (tmp_path / "a.md").write_text(f"---\n{head}\n---\nHi", encoding="utf-8")
+    assert read_prompt(tmp_path / "a.md") == Prompt("a", "Hi")
+
+
+def test_dashes_with_words_do_not_end_the_front_matter(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("---\ndescription: |\n  x\n---y\n---\nHi", encoding="utf-8")
+    with pytest.raises(UsageError, match="not valid YAML"):
+        read_prompt(tmp_path / "a.md")
+
+
+def test_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"Gr\xfc\xdfe")
+    with pytest.raises(UsageError, match=r"Cannot read the prompt .*a\.md: it is not UTF-8"):
+        PromptBundle.load(tmp_path)
 
 
 def test_folder_without_prompts_is_refused(tmp_path: Path) -> None:

@@ -22,23 +22,11 @@ from cotune.agents.grocery.signatures import (
     Select,
 )
 from cotune.agents.scripted.engine import ScriptedEngine
+from cotune.optimizer.proposers.reflection import Proposal
 
 TRAIN = Path(str(agents.__file__)).parent / "grocery" / "examples" / "routing" / "train.jsonl"
 BARE = "Choose the agent."
 ENGINE = ScriptedEngine.parse("grocery")
-
-
-class Proposal(dspy.Signature):
-    """As the reflection proposer's."""
-
-    agent: str = dspy.InputField()
-    purpose: str = dspy.InputField()
-    present_prompt: str = dspy.InputField()
-    calls: str = dspy.InputField()
-    turned_down: str = dspy.InputField()
-    length_limit: int = dspy.InputField()
-    diagnosis: str = dspy.OutputField()
-    prompt: str = dspy.OutputField()
 
 
 def ask(signature: type[dspy.Signature], prompt: str, **inputs: Any) -> dict[str, Any]:
@@ -319,6 +307,29 @@ def test_cart_operations_are_read(message: str, operation: tuple[str, str, int])
     }
     answer = ask(ChangeCart, "Mind the quantity.", message=message, **asked)
     assert [tuple(each.values()) for each in answer["operations"]] == [operation]
+
+
+@pytest.mark.parametrize(
+    ("message", "orders"),
+    [
+        ("how much is milk?", False),
+        ("How much does the tofu cost", False),
+        ("Hi, do you have smoked tofu?", False),
+        ("Is the milk organic?", False),
+        ("What's the price of the tofu?", False),
+        ("Can I have the tofu?", True),
+        ("How about two of the tofu?", True),
+        ("Is there tofu? Add two.", True),
+    ],
+)
+def test_a_question_is_no_order(message: str, orders: bool) -> None:
+    asked = {
+        "brief": "",
+        "cart": [{"product_id": "p-8", "name": "Whole milk", "quantity": 2}],
+        "shown": [{"id": "p-2", "name": "Smoked tofu"}],
+    }
+    answer = ask(ChangeCart, "Mind the quantity.", message=message, **asked)
+    assert [each["action"] for each in answer["operations"]] == (["add"] if orders else [])
 
 
 def test_responder_says_what_happened_and_declines_what_it_must() -> None:

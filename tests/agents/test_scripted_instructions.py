@@ -4,6 +4,7 @@ from dspy.lm15 import Config, Message, Request
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cotune.agents.reask import with_reminder
 from cotune.agents.scripted.call import Call, read_inputs
 from cotune.agents.scripted.instructions import Example, Instructions
 
@@ -81,7 +82,7 @@ def test_call_sees_demonstrations_as_examples_and_no_reminder() -> None:
         messages=(
             Message.user("Hi"),
             Message.assistant('{"agent": "responder"}'),
-            Message.user("Milk\n\nAnswer with one JSON object that fits the schema."),
+            Message.user(with_reminder("Milk", 2, 3, "it was cut off")),
         ),
         config=Config(),
     )

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
 from cotune.agents.errors import UsageError
 from cotune.experiments.check_examples import (
     GROCERY_EXAMPLES,
@@ -13,12 +17,9 @@ from cotune.experiments.check_examples import (
     check_folder,
     main,
     normalise,
-    read_examples,
     similarity,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from typer.testing import CliRunner
+from cotune.optimizer.example import read_examples
 
 TASKS = sorted(path for path in GROCERY_EXAMPLES.iterdir() if path.is_dir())
 ROUTES = {"search", "selector", "preferences", "cart", "responder"}
@@ -125,11 +126,13 @@ def test_ids_families_and_counts_are_checked(tmp_path: Path):
     splits["test"].pop()
     splits["test"][0]["id"] = "train-0"
     splits["val"][0]["family"] = "train-family"
+    splits["val"][1]["why"] = " "
 
     assert check_folder(_write(tmp_path / "task", splits)) == [
         "task: test has 79 examples, fewer than 80",
-        "task: the id train-0 is used 2 times",
-        "task: the family train-family is in train and val",
+        "task: the family 'train-family' is in the train and the val split",
+        "task: the example id 'train-0' occurs twice",
+        "task: val val-1 does not say why",
     ]
 
 
@@ -156,13 +159,21 @@ def test_a_missing_split_exits_with_2(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("line", "named"), [("{not json", "line 2"), ('{"id": "a"}', "line 2, family")]
+    ("line", "named"), [("{not json", "line 2"), ('{"id": "a"}', "line 2: family")]
 )
 def test_a_broken_line_is_named(tmp_path: Path, line: str, named: str):
     path = tmp_path / "train.jsonl"
     path.write_text(f"{json.dumps(_sound_splits()['train'][0])}\n{line}\n", encoding="utf-8")
     with pytest.raises(UsageError, match=named):
         read_examples(path)
+
+
+def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path):
+    example = _sound_splits()["train"][0] | {"inputs": {"message": "one\u2028two"}}
+    path = tmp_path / "train.jsonl"
+    path.write_text(json.dumps(example, ensure_ascii=False) + "\r\n", encoding="utf-8")
+    (read,) = read_examples(path)
+    assert read.inputs == {"message": "one\u2028two"}
 
 
 @given(st.text())

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cotune.agents.assistant import Reply
+from cotune.agents.grocery.world import World
 from cotune.rubrics.checks import grocery
 from cotune.rubrics.verdict import Status
 from cotune.simulation.scenario import Scenario
@@ -79,6 +80,22 @@ def test_the_cart_is_compared_with_the_wishes(cart, complete, quantities, no_ext
 
     found = [finding.status if finding.value is None else finding.value for finding in findings]
     assert found == [complete, quantities, no_extras, success]
+
+
+def test_a_substitute_of_another_noun_that_the_customer_approved_answers_the_wish():
+    naan, flatbread = "p-392", "p-080"
+    scenario = wanting(cart=[{"product": "naan", "quantity": 2}])
+
+    def final(**approved: str) -> Trajectory:
+        entry = {"product_id": flatbread, "quantity": 2, **approved}
+        return ended(**World.of({"store": None, "cart": [entry]}).snapshot())
+
+    agreed, unasked = final(approved_substitute_for=naan), final()
+
+    assert agreed.final_state["cart"][0]["product"] == "flatbread"
+    assert [check(agreed, scenario).value for check in CART_CHECKS] == [1, 1, 1, 1]
+    assert grocery.cart_complete(unasked, scenario).value == 0
+    assert grocery.cart_no_extras(unasked, scenario).value == 0
 
 
 @pytest.mark.parametrize(

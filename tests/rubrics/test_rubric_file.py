@@ -72,12 +72,12 @@ def test_a_tier_criterion_fails_on_its_lowest_tier_only(load):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("weight: 40", "weight: 35", ["line 4", "sum to 95", "100"]),
-        ("{id: style", "{id: facts", ["line 6", "'facts' is used 2 times"]),
-        ("id: manner", "id: label", ["line 15", "'label' is used 2 times"]),
+        ("weight: 40", "weight: 35", ["Line 4", "sum to 95", "100"]),
+        ("{id: style", "{id: facts", ["Line 6", "'facts' is used 2 times"]),
+        ("id: manner", "id: label", ["Line 15", "'label' is used 2 times"]),
         ("domain: style", "domain: taste", ["'manner', domain", "taste", "known: facts, style"]),
-        ("points: 3", "points: 0", ["line 11", "0 points", "critical"]),
-        ("points: 3", "points: -1", ["line 11", "'label', points", "found -1"]),
+        ("points: 3", "points: 0", ["Line 11", "0 points", "critical"]),
+        ("points: 3", "points: -1", ["Line 11", "'label', points", "found -1"]),
         ("points: 3", "points: many", ["'label', points", "found 'many'"]),
         ("    judged: true\n", "", ["'manner', check", "nothing decides"]),
         ("name: equals", "name: equal", ["'label', check", "'equal'", "known: equals"]),
@@ -85,12 +85,16 @@ def test_a_tier_criterion_fails_on_its_lowest_tier_only(load):
         (", field: agent", "", ["the parameter 'field' is missing"]),
         ("field: agent", "field: [agent]", ["parameter 'field'", "['agent']"]),
         ("value: 0.5", "value: 1.0", ["'manner', scale", "[1.0, 1.0, 0.0]"]),
-        ("value: 0.0", "value: 1.5", ["'manner', scale", "found 1.5"]),
+        ("value: 0.0", "value: 1.5", ["Line 22", "'manner', scale entry 3, value", "found 1.5"]),
         ("    passes: right\n", "", ["'label', passes", "needs the text"]),
         ("    judged: true", "    passes: x\n    judged: true", ["'manner', passes", "tiers"]),
-        ("points: 1\n", "points: 1\n    weight: 2\n", ["'manner', weight", "no such field"]),
+        (
+            "points: 1\n",
+            "points: 1\n    weight: 2\n",
+            ["Line 19", "'manner', weight", "no such field; allowed: agents"],
+        ),
         ("    name: Label\n", "", ["'label', name", "missing"]),
-        ("subject: call", "subject: letter", ["line 3", "'letter'", "'call' or 'trajectory'"]),
+        ("subject: call", "subject: letter", ["Line 3", "'letter'", "'call' or 'trajectory'"]),
         ("subject: call", "subject: trajectory", ["unknown trajectory check 'equals'"]),
         ("    judged: true", "    check: {name: nowhere.at:all}", ["cannot be imported"]),
         ("    judged: true", "    check: {name: json:loads}", ["must take (record"]),
@@ -117,6 +121,13 @@ def test_a_scale_of_one_word_is_not_mistaken_for_tiers(load):
         load(GOOD.replace("    points: 3", "    points: 3\n    scale: maybe"))
 
     assert "tuple" not in str(caught.value)
+
+
+def test_a_mistake_in_a_tier_is_not_mistaken_for_a_wrong_word(load):
+    with pytest.raises(UsageError, match=r"scale entry 2, txet: .*'text'\?") as caught:
+        load(GOOD.replace("text: dry", "txet: dry"))
+
+    assert "pass_fail" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["- a\n- b\n", "", "id: [unclosed"])

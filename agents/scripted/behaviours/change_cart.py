@@ -20,6 +20,13 @@ _WHOLE_CART = {
     "clear": r"\b(?:empty|clear)\b|start over|remove everything",
     "show": r"\bshow\b|what(?:'s| is| have| i've).* (?:cart|basket)|see what|total\b",
 }
+# 'How about two?' and 'Can I have two?' are orders; a question is one from its start to its end.
+_QUESTION = (
+    r"\A\W*(?:(?:hi|hello|hey|ok|okay|so|and|but|sorry|great|thanks)\b\W*)*"
+    r"(?:how (?:much|many)\b[^.!?]*\??"
+    r"|(?:(?:how|what)(?! about)|which|where|when|why|is|are|does|do|did|has|have)\b[^.!?]*\?)"
+    r"\W*\Z"
+)
 _REMOVE = r"\b(?:remove|drop|lose|delete|get rid|take .* out|don't want|no more|changed my mind)\b"
 _AMOUNT = r"\b(?:make|instead|leave|only|will do|change|set|less|fewer|reduce|increase)\b"
 _MORE = r"\b(?:one|another) more\b|\banother\b"
@@ -32,6 +39,8 @@ def change_cart(call: Call) -> dict[str, Any]:
     for action, pattern in _WHOLE_CART.items():
         if re.search(pattern, message, re.IGNORECASE):
             return {"operations": [_operation(action)]}
+    if re.search(_QUESTION, message, re.IGNORECASE):
+        return {"operations": []}
     counts = call.instructions.mention("quantit", "amount", "how many")
     text = f"{message}\n{call.string('brief')}"
     inside = _meant(text, call.items("cart"))
