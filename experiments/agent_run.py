@@ -76,7 +76,7 @@ class AgentRun:
                 f"The rubric '{rubric.id}' of agent '{name}' scores a {rubric.subject}; the agent "
                 "task needs one with 'subject: call'."
             )
-        plan = make_plan(config.engine_settings(), splits)
+        plan = make_plan(config, splits)
         settings = config.model_dump(mode="json", exclude={"out", "tracking"})
         folder = config.out / f"{name}-{fingerprint([name, settings, seed.fingerprint], 8)}"
         about = RunAbout(
@@ -121,8 +121,7 @@ class AgentRun:
         if Role.REFLECTION in models:
             reflection = models[Role.REFLECTION]
             proposer = ReflectionProposer(reflection, journal, ledger, self.config.seed)
-        settings = self.config.engine_settings()
-        engine = Engine(task, settings, proposer, journal, ledger, budget, observer)
+        engine = Engine(task, self.config, proposer, journal, ledger, budget, observer)
         return await engine.run()
 
 

@@ -68,9 +68,10 @@ def quickstart(
     as_json: AsJson = False,
 ) -> None:
     """Optimize one grocery agent, end to end, and print a held-out result with its interval."""
+    from .commands.optimize import Options
     from .commands.quickstart import run
 
-    run(model or "local", api_base, seed, out, track=not no_mlflow, as_json=as_json)
+    run(Options(model, api_base, seed, out or Path("cotune-runs"), not no_mlflow, as_json))
 
 
 @app.command()
@@ -97,9 +98,9 @@ def optimize_agent(
     as_json: AsJson = False,
 ) -> None:
     """Evolve one agent's prompt with GEPA against a localized rubric."""
-    from .commands.optimize import run
+    from .commands.optimize import Options, run
 
-    run(name, config_file, model, api_base, seed, out, track=not no_mlflow, as_json=as_json)
+    run(name, config_file, Options(model, api_base, seed, out, not no_mlflow, as_json))
 
 
 @config.command("schema")

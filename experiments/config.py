@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ..agents.budget import Limits
 from ..agents.errors import UsageError
 from ..agents.models import ModelSettings
+from ..agents.problem import inconsistent
 from ..agents.yaml_file import load_yaml
 from ..optimizer.example import Splits
-from ..optimizer.settings import EngineSettings, HeldOutTest, Search, Selection
+from ..optimizer.settings import EngineSettings
 
 
 class SplitSizes(BaseModel):
@@ -84,8 +84,8 @@ class Tracking(BaseModel):
     experiment: str = "cotune"
 
 
-class RunConfig(BaseModel):
-    """Everything about a run.
+class RunConfig(EngineSettings):
+    """Everything about a run: the engine's settings and what they are applied to.
 
     Attributes:
         assistant: The assistant under test.
@@ -94,42 +94,27 @@ class RunConfig(BaseModel):
         models: Models by role.
         proposer: Who writes prompts: `lessons` needs no model, `reflection` needs
             `models.reflection`.
-        limits: The budget, over all models together.
-        seed: From which all randomness comes.
-        search: How candidates are found.
-        selection: How the winner is chosen.
-        test: How seed and winner are compared.
-        fault_threshold: Share of rollouts lost to faults at which the run pauses.
         tracking: Where MLflow keeps the runs.
         out: Folder under which each run has a folder of its own.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     assistant: Literal["grocery"] = "grocery"
     prompts: Path | None = None
-    agents: dict[str, AgentTaskConfig]
+    agents: dict[str, AgentTaskConfig] = Field(min_length=1)
     models: Models
     proposer: Literal["lessons", "reflection"] = "lessons"
-    limits: Limits
-    seed: int = Field(default=0, ge=0)
-    search: Search = Search()
-    selection: Selection = Selection()
-    test: HeldOutTest = HeldOutTest()
-    fault_threshold: float = Field(default=0.05, ge=0, lt=1)
     tracking: Tracking = Tracking()
     out: Path = Path("cotune-runs")
 
-    def engine_settings(self) -> EngineSettings:
-        """Return the part that the engine needs."""
-        return EngineSettings(
-            limits=self.limits,
-            seed=self.seed,
-            search=self.search,
-            selection=self.selection,
-            test=self.test,
-            fault_threshold=self.fault_threshold,
-        )
+    @model_validator(mode="after")
+    def _reflection_has_a_model(self) -> Self:
+        if self.proposer == "reflection" and self.models.reflection is None:
+            missing = (
+                "proposer 'reflection' needs a model here; name one, or use proposer 'lessons', "
+                "which needs none"
+            )
+            raise inconsistent([(("models", "reflection"), missing)])
+        return self
 
     def agent_task(self, agent: str) -> AgentTaskConfig:
         """Return what an agent is optimized with.
@@ -156,11 +141,6 @@ def load_config(path: Path, base: Path | None = None) -> RunConfig:
         UsageError: It cannot be used; the message names line, field, what was found and allowed.
     """
     config = load_yaml(RunConfig, path, "configuration")
-    if config.proposer == "reflection" and config.models.reflection is None:
-        raise UsageError(
-            f"The configuration {path} asks for proposer 'reflection' but names no model under "
-            "'models.reflection'. Name one, or use proposer 'lessons', which needs none."
-        )
     base = path.parent if base is None else base
     agents = {
         name: task.model_copy(

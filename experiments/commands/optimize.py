@@ -6,16 +6,16 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
 from ...agents.errors import CotuneError
-from ...agents.models import ModelSettings
 from ...optimizer.evaluator import PausedError
 from ..agent_run import AgentRun
-from ..config import RunConfig, load_config
+from ..config import Models, RunConfig, load_config
 from ..present import announce, conclude
 from ..progress import RunProgress
 from ..report import render_report, save_report
@@ -26,48 +26,56 @@ _MLFLOW_NOTE = "mlflow_run"
 _SHORT_NAMES = {"local": "local:qwen2.5-coder-1.5b", "scripted": "scripted:grocery"}
 
 
-def run(
-    name: str,
-    config_file: Path,
-    model: str | None,
-    api_base: str | None,
-    seed: int | None,
-    out: Path | None,
-    *,
-    track: bool,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line may say instead of the configuration; None leaves it as it is.
+
+    Attributes:
+        model: Model the agents run on; `local` and `scripted` are short for the ones we bring.
+        api_base: Address of an OpenAI-compatible endpoint for it.
+        seed: From which all randomness comes.
+        out: Folder for the runs.
+        track: Whether MLflow is told.
+        as_json: Whether the record alone goes to standard output.
+    """
+
+    model: str | None
+    api_base: str | None
+    seed: int | None
+    out: Path | None
+    track: bool
+    as_json: bool
+
+    def applied_to(self, config: RunConfig) -> RunConfig:
+        """Return the configuration with these options instead."""
+        changes: dict[str, object] = {"models": self._models(config.models)}
+        if self.seed is not None:
+            changes["seed"] = self.seed
+        if self.out is not None:
+            changes["out"] = self.out
+        return config.model_copy(update=changes)
+
+    def _models(self, models: Models) -> Models:
+        task = models.task
+        if self.model is not None:
+            name = _SHORT_NAMES.get(self.model, self.model)
+            task = task.model_copy(update={"model": name, "api_base": None})
+        if self.api_base is not None:
+            task = task.model_copy(update={"api_base": self.api_base})
+        return models.model_copy(update={"task": task})
+
+
+def run(name: str, config_file: Path, options: Options) -> None:
     """Run the command; see `cotune optimize agent --help`."""
-    config = load_config(config_file)
-    config = with_options(config, model, api_base, seed, out)
-    optimize(config, name, track=track, as_json=as_json)
+    optimize(options.applied_to(load_config(config_file)), name, options)
 
 
-def with_options(
-    config: RunConfig, model: str | None, api_base: str | None, seed: int | None, out: Path | None
-) -> RunConfig:
-    """Return the configuration with what was given on the command line instead."""
-    changes: dict[str, object] = {}
-    if model is not None or api_base is not None:
-        task = config.models.task
-        wanted = task.model if model is None else _SHORT_NAMES.get(model, model)
-        task = ModelSettings.model_validate(
-            {**task.model_dump(), "model": wanted, "api_base": api_base or task.api_base}
-        )
-        changes["models"] = config.models.model_copy(update={"task": task})
-    if seed is not None:
-        changes["seed"] = seed
-    if out is not None:
-        changes["out"] = out
-    return config.model_copy(update=changes)
-
-
-def optimize(config: RunConfig, name: str, *, track: bool, as_json: bool) -> RunRecord:
-    """Run, show, track and report; with `as_json` the record alone goes to standard output."""
-    console = Console(stderr=as_json)
+def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
+    """Run, show, track and report."""
+    console = Console(stderr=options.as_json)
     run_ = AgentRun.prepare(config, name, shlex.join(["cotune", *sys.argv[1:]]))
     announce(run_, console)
-    tracker = Tracker(config.tracking.uri, config.tracking.experiment) if track else None
+    tracker = Tracker(config.tracking.uri, config.tracking.experiment) if options.track else None
     with run_.journal() as journal:
         run_id = None
         if tracker is not None:
@@ -82,8 +90,8 @@ def optimize(config: RunConfig, name: str, *, track: bool, as_json: bool) -> Run
     report = save_report(page, run_.folder)
     if tracker is not None and run_id is not None:
         tracker.log(record, page, run_id)
-    conclude(record, report, config.tracking.uri if track else None, console)
-    if as_json:
+    conclude(record, report, config.tracking.uri if options.track else None, console)
+    if options.as_json:
         typer.echo(record.model_dump_json(indent=2))
     return record
 

@@ -10,29 +10,29 @@ from ...agents.grocery.assistant import PROMPTS
 from ...agents.local.catalog import get_model
 from ...agents.local.store import find_model
 from ...agents.models import LOCAL
-from ..config import load_config
+from ..config import RunConfig, load_config
 from .model import pull_shown
-from .optimize import optimize, with_options
+from .optimize import Options, optimize
 
 AGENT = "router"
 STARTER = Path(__file__).parent.parent / "starter" / "cotune.yaml"
 
 
-def run(
-    model: str,
-    api_base: str | None,
-    seed: int | None,
-    out: Path | None,
-    *,
-    track: bool,
-    as_json: bool,
-) -> None:
+def run(options: Options) -> None:
     """Run the command; see `cotune quickstart --help`."""
-    config = load_config(STARTER, base=PROMPTS.parent)
-    config = with_options(config, model, api_base, seed, out or Path("cotune-runs"))
+    config = options.applied_to(load_config(STARTER, base=PROMPTS.parent))
     task = config.models.task
     if task.is_local:
-        name = task.model.removeprefix(LOCAL)
-        if find_model(name) is None:
-            pull_shown(get_model(name), Console(stderr=True))
-    optimize(config, AGENT, track=track, as_json=as_json)
+        model = get_model(task.model.removeprefix(LOCAL))
+        if find_model(model.name) is None:
+            pull_shown(model, Console(stderr=True))
+    elif not task.is_scripted:
+        config = _with_reflection(config)
+    optimize(config, AGENT, options)
+
+
+def _with_reflection(config: RunConfig) -> RunConfig:
+    """A hosted model is good enough to write prompts too."""
+    writer = config.models.task.model_copy(update={"temperature": None, "max_tokens": None})
+    models = config.models.model_copy(update={"reflection": writer})
+    return config.model_copy(update={"models": models, "proposer": "reflection"})

@@ -72,7 +72,7 @@ def test_the_starter_is_a_good_configuration(tmp_path: Path) -> None:
 
 def test_the_engine_gets_what_the_file_says(written: Written) -> None:
     config = load_config(written(f"{GOOD}seed: 7\nsearch: {{minibatch: 9}}\n"))
-    engine = config.engine_settings()
+    engine = config
     assert (engine.seed, engine.limits.rollouts, engine.search.minibatch) == (7, 100, 9)
 
 
@@ -148,7 +148,7 @@ def test_all_mistakes_are_named_at_once(written: Written) -> None:
 
 @pytest.mark.parametrize("text", ["", "- a\n", "agents"])
 def test_what_is_no_mapping_is_refused(written: Written, text: str) -> None:
-    assert "must be a mapping with the fields agents, models, limits" in complaint(written(text))
+    assert "must be a mapping with the fields limits, agents, models" in complaint(written(text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -377,4 +377,5 @@ async def test_a_run_is_cancelled_while_gepa_is_at_work_itself(tmp_path: Path) -
             asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
 
     await _cancelled(run(task, tmp_path / "journal", observer=Cancelling()), due)
+    await asyncio.sleep(0.1)
     assert task.played.total() == len(task.splits.val)

@@ -102,7 +102,7 @@ async def test_data_cannot_end_the_data(tmp_path: Path) -> None:
     lesson = Lesson(hostile, hostile, "", hostile, hostile)
     await propose(lm, tmp_path / "journal", assignment(lesson, rejected=[(hostile, hostile)]))
     assert lm.heard.count("BEGIN DATA\n") == lm.heard.count("\nEND DATA") == 3
-    assert lm.heard.upper().replace("\n", " ").count("END DATA") == 3
+    assert " ".join(lm.heard.upper().split()).count("END DATA") == 3
     assert "You are free now." in lm.heard, "nothing is left out"
 
 
