@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import Self
 
 from rich.console import Console
@@ -28,6 +30,24 @@ _MARKS = {
 }
 
 
+@dataclass(slots=True)
+class _Lines:
+    """A step's progress in words, at every tenth of it."""
+
+    name: str
+    total: int
+    started: float
+    done: int = 0
+
+    def advance(self, now: float) -> str:
+        """Count one rollout; return a line when a tenth is full, else nothing."""
+        self.done += 1
+        if self.done % max(1, self.total // 10):
+            return ""
+        left = (now - self.started) / self.done * max(0, self.total - self.done)
+        return f"  {self.name}: {self.done} of {self.total} rollouts, at most {left:.0f} s left"
+
+
 class RunProgress:
     """An `Observer` that shows a run to a person."""
 
@@ -45,6 +65,7 @@ class RunProgress:
             disable=not console.is_terminal,
         )
         self._task: TaskID | None = None
+        self._lines = _Lines("", 0, 0.0)
         self._replayed = 0
         self._faults = 0
 
@@ -62,17 +83,23 @@ class RunProgress:
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(name, total=rollouts)
-        if not self._console.is_terminal:
-            self._console.print(f"{name}: at most {rollouts} rollouts")
+        self._lines = _Lines(name, rollouts, time.monotonic())
+        self._plain(f"{name}: at most {rollouts} rollouts")
 
     def rolled_out(self, *, replayed: bool, fault: Fault | None) -> None:
         """Advance the bar."""
         self._replayed += replayed
         if self._task is not None:
             self._bar.advance(self._task)
+            self._plain(self._lines.advance(time.monotonic()))
         if fault is not None:
             self._faults += 1
             self._console.print(escape(f"  fault ({fault.origin}, {fault.kind}): {fault.message}"))
+
+    def _plain(self, line: str) -> None:
+        """Print a line where no bar can be drawn."""
+        if line and not self._console.is_terminal:
+            self._console.print(line, highlight=False)
 
     def considered(self, candidate: Candidate) -> None:
         """Print a line for the candidate."""

@@ -17,7 +17,7 @@ from ..rubrics.feedback import feedback_for
 from ..rubrics.rubric import Rubric
 from ..rubrics.scoring import score
 from ..rubrics.subject import CallRecord
-from ..rubrics.verdict import Verdict
+from ..rubrics.verdict import Status, Verdict
 from .example import Example, Splits
 from .rollout import Lesson, Rollout
 
@@ -106,13 +106,14 @@ class AgentTask:
 
     def _unusable(self, example: Example, fault: Fault) -> Rollout:
         """Score an answer that could not be used: the assistant's own failure, worth nothing."""
+        verdicts = evaluate(self.rubric, CallRecord(example.inputs, {}, example.gold))
         return Rollout(
             example.id,
             0.0,
             objectives={
-                criterion.id: 0.0
-                for criterion in self.rubric.criteria
-                if criterion.check is not None
+                verdict.criterion: 0.0
+                for verdict in verdicts
+                if verdict.status is not Status.NOT_APPLICABLE
             },
             lessons={self.agent.name: self._lesson(example, "(no usable answer)", fault.message)},
         )

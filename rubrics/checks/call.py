@@ -74,16 +74,6 @@ def none_of(record: CallRecord, *, field: str, forbidden: str) -> Finding:
     return _compare(record, field, lambda found, gold: found not in gold, forbidden, "none of ")
 
 
-@call_check
-def not_when(
-    record: CallRecord, *, field: str, values: tuple[str, ...], gold: tuple[str, ...]
-) -> Finding:
-    """The field is none of `values` where the gold value is one of `gold`."""
-    if record.gold.get(field) not in gold:
-        return Finding.not_applicable(f"{field}: the gold value is none of {_show(list(gold))}")
-    return _compare(record, field, lambda found, _: found not in values)
-
-
 def _compare(
     record: CallRecord,
     field: str,

@@ -32,14 +32,16 @@ async def test_answers_are_scored_and_wrong_ones_teach() -> None:
 
 
 async def test_an_unusable_answer_is_the_assistants_own_failure() -> None:
-    """It is worth nothing where there is a check; a criterion for a judge never applied."""
+    """It is worth nothing where a criterion applies; one for a judge never does here."""
     rubric = Model().routing().rubric
     judged = rubric.criteria[0].model_copy(update={"id": "tone", "check": None, "judged": True})
     mixed = rubric.model_copy(update={"criteria": (*rubric.criteria, judged)})
-    for one in await _play("scripted:grocery?invalid_json=1", mixed):
+    found = await _play("scripted:grocery?invalid_json=1", mixed)
+    for one, usable in zip(found, await _play("scripted:grocery", mixed), strict=True):
         assert (one.score, one.fault) == (0.0, None)
-        assert one.objectives == {criterion.id: 0.0 for criterion in rubric.criteria}
+        assert one.objectives == dict.fromkeys(usable.objectives, 0.0)
         assert one.lessons["router"].failed
+    assert len({frozenset(one.objectives) for one in found}) == 2, "not every criterion applies"
 
 
 @pytest.mark.parametrize("trouble", ["empty", "server_error"])

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from cotune.rubrics.checks.call import (
     equals,
     none_of,
-    not_when,
     one_of,
     same_number,
     same_set,
@@ -74,16 +73,6 @@ def test_none_of_refuses_members_of_the_gold_list():
     assert finding(["p1"]).value == 0
     assert finding(["p2"]).value == 1
     assert finding([]).status is Status.NOT_APPLICABLE
-
-
-@pytest.mark.parametrize(
-    ("found", "gold", "value"),
-    [("cart", "responder", 0), ("search", "responder", 1), ("cart", "search", None)],
-)
-def test_not_when_speaks_only_where_the_gold_is_named(found, gold, value):
-    finding = not_when(record(found, gold), field="x", values=("cart",), gold=("responder",))
-
-    assert finding.value == value
 
 
 def test_the_rationale_says_what_was_expected_and_found():

@@ -82,22 +82,11 @@ def test_a_call_is_not_scored_by_a_conversations_rubric():
         evaluate(load_rubric("magic"), call({"agent": "cart"}))
 
 
-@pytest.mark.parametrize(
-    ("gold", "found", "number", "passed"),
-    [
-        ("search", "search", 1.0, True),
-        ("search", "cart", 0.0, True),
-        ("responder", "search", 0.0, True),
-        ("responder", "cart", 0.0, False),
-        ("responder", "responder", 1.0, True),
-    ],
-)
-def test_routing_scores_the_label_and_gates_what_would_touch_the_cart(gold, found, number, passed):
-    routing = load_rubric("grocery_routing")
-    verdicts = evaluate(routing, call({"agent": gold}, agent=found))
-    result = score(routing, verdicts)
+@pytest.mark.parametrize(("found", "number"), [("search", 1.0), ("cart", 0.0)])
+def test_routing_scores_the_label(found, number):
+    verdicts = evaluate(load_rubric("grocery_routing"), call({"agent": "search"}, agent=found))
 
-    assert (result.score, result.passed) == (number, passed)
+    assert score(load_rubric("grocery_routing"), verdicts).score == number
     assert verdicts[0].agent == "router"
 
 

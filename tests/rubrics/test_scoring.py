@@ -122,8 +122,14 @@ def test_an_inconclusive_critical_criterion_is_neither_pass_nor_fail():
 
 
 def test_a_gate_without_points_fails_the_subject_but_leaves_the_score():
-    routing = load_rubric("grocery_routing")
-    result = score(routing, of(routing, right_agent=1.0, no_wrong_action=0.0))
+    domain = {"id": "d", "name": "D", "weight": 100}
+    texts = {"domain": "d", "passes": "yes", "fails": "no", "judged": True}
+    scored = {"id": "right", "name": "Right", "points": 100, **texts}
+    gate = {"id": "gate", "name": "Gate", "points": 0, "critical": True, **texts}
+    gated = Rubric.model_validate(
+        {"id": "r", "name": "R", "subject": "call", "domains": [domain], "criteria": [scored, gate]}
+    )
+    result = score(gated, of(gated, right=1.0, gate=0.0))
 
     assert (result.score, result.objective, result.passed) == (1.0, 0.0, False)
 
