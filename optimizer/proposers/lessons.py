@@ -63,7 +63,7 @@ class LessonsProposer:
 
     max_rules: int = 16
     max_examples: int = 24
-    examples_at_once: int = 8
+    examples_at_once: int = 12
 
     name = "lessons"
     quotes_train = True

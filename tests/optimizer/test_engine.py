@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-import threading
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import pytest
 from dspy.lm15 import Request, Response
@@ -18,41 +13,22 @@ from cotune.agents.budget import BudgetExhaustedError, Limits
 from cotune.agents.errors import UsageError
 from cotune.agents.fingerprint import fingerprint
 from cotune.agents.ledger import Role
-from cotune.agents.lm import LanguageModel, ModelUnusableError
-from cotune.optimizer.candidate import Candidate, Status
+from cotune.agents.lm import LanguageModel
+from cotune.optimizer.candidate import Status
 from cotune.optimizer.evaluator import PausedError
 from cotune.optimizer.example import Example
-from cotune.optimizer.observer import Silent
-from cotune.optimizer.proposers.proposer import Assignment, ProposalFailedError, Proposer
+from cotune.optimizer.proposers.proposer import Proposer
 from cotune.optimizer.proposers.reflection import ReflectionProposer
 from cotune.rubrics.statistics import Conclusion
 from cotune.simulation.journal import Journal
 
-from .tasks import (
-    FAULT,
-    FakeTask,
-    Hanging,
-    Model,
-    Proposing,
-    numbered,
-    outcome,
-    run,
-    settings,
-    splits,
-)
+from .tasks import FAULT, FakeTask, Model, numbered, outcome, run, settings, splits
 
 NOISY = "scripted:grocery?noise=0.15"
 
 
 def reflecting(model: Model, journal: Journal) -> Proposer:
     return ReflectionProposer(model.lm(Role.REFLECTION), journal, model.ledger)
-
-
-def fail(error: Exception) -> Proposing:
-    def say(assignment: Assignment) -> Mapping[str, str]:
-        raise error
-
-    return Proposing(say)
 
 
 # The whole way
@@ -143,95 +119,6 @@ async def test_money_that_does_not_score_the_seed_is_an_error(tmp_path: Path) ->
     assert model.ledger.total.calls == 5
 
 
-# Proposers that are no good
-
-
-async def _stopped_with_the_seed(proposer: Proposing, folder: Path, **how: Any) -> str:
-    """Run with a proposer that is no good; return why the search ended."""
-    result = await asyncio.wait_for(run(FakeTask(**how), folder / "journal", proposer), 20)
-    assert result.winner.number == 0
-    assert result.held_out is None
-    assert result.conclusion is Conclusion.NO_EVIDENCE
-    assert proposer.asked <= 4
-    return result.stopped
-
-
-async def test_a_proposer_that_always_fails_ends_the_search(tmp_path: Path) -> None:
-    proposer = fail(ProposalFailedError("the model gave no usable answer"))
-    stopped = await _stopped_with_the_seed(proposer, tmp_path)
-    assert stopped == "the proposer failed 3 times in a row: the model gave no usable answer"
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "helper: the prompt is empty"),
-        ("Help.", "helper: the prompt is unchanged"),
-        ("Help {{ nobody }}.", "helper: the placeholder '{{ nobody }}' is invented"),
-        ("x" * 9000, "helper: the prompt has 9000 characters; the cap is 6000"),
-        ("Say: the val customer says number 3 aloud.", "helper: the prompt copies a protected"),
-    ],
-)
-async def test_nonsense_is_refused_with_a_reason_and_ends_the_search(
-    text: str, reason: str, tmp_path: Path
-) -> None:
-    task = FakeTask(lambda example, text, repeat: 0.5)
-    proposer = Proposing(lambda assignment: {"helper": text})
-    result = await run(task, tmp_path / "journal", proposer)
-    assert result.stopped == "no accepted candidate in 4 iterations"
-    assert result.winner.number == 0
-    refused = result.pool.candidates[1:]
-    assert len(refused) == proposer.asked == 4
-    assert {one.status for one in refused} == {Status.REFUSED}
-    assert all(one.reason.startswith(reason) for one in refused)
-    assert {said for _, said, _ in task.played} == {"Help."}, "no rollout was spent on it"
-
-
-@pytest.mark.parametrize("says", [{}, {"helper": "Worse."}])
-async def test_nothing_new_or_nothing_better_ends_the_search(
-    says: dict[str, str], tmp_path: Path
-) -> None:
-    stopped = await _stopped_with_the_seed(
-        Proposing(lambda assignment: says),
-        tmp_path,
-        score=lambda example, text, repeat: 0.5 if text == "Help." else 0.2,
-    )
-    assert stopped == "no accepted candidate in 4 iterations"
-
-
-async def test_a_rejected_candidate_is_shown_to_the_proposer_with_the_reason(
-    tmp_path: Path,
-) -> None:
-    seen: list[list[tuple[str, str]]] = []
-
-    def say(assignment: Assignment) -> Mapping[str, str]:
-        seen.append(list(assignment.rejected["helper"]))
-        return {"helper": f"Worse {len(seen)}."}
-
-    def score(example: Example, text: str, repeat: int) -> float:
-        return 0.5 if text == "Help." else 0.2
-
-    await run(FakeTask(score), tmp_path / "journal", Proposing(say))
-    assert [len(one) for one in seen] == [0, 1, 2, 3]
-    assert seen[1] == [("Worse 1.", "not better (0.500 → 0.200 on 4 examples)")]
-
-
-@pytest.mark.parametrize("error", [KeyError("a bug"), ModelUnusableError("wrong key")])
-async def test_a_proposer_that_breaks_is_not_hidden(error: Exception, tmp_path: Path) -> None:
-    proposer = fail(error)
-    with pytest.raises(type(error)) as caught:
-        await run(FakeTask(), tmp_path / "journal", proposer)
-    assert caught.value is error
-    assert proposer.asked == 1
-
-
-async def test_a_proposal_for_an_unknown_agent_is_not_hidden(tmp_path: Path) -> None:
-    with pytest.raises(KeyError, match="stranger"):
-        await run(
-            FakeTask(), tmp_path / "journal", Proposing(lambda assignment: {"stranger": "Hi."})
-        )
-
-
 # Noise, faults and critical criteria
 
 
@@ -316,66 +203,3 @@ async def test_an_outage_pauses_and_the_next_run_ends_as_if_nothing_had_been(
     result = await run(well, tmp_path / "journal")
     assert outcome(result) == outcome(await run(FakeTask(), tmp_path / "other"))
     assert result.faults == ()
-
-
-# Cancellation
-
-
-async def _cancelled(work: Coroutine[Any, Any, Any], due: asyncio.Event) -> None:
-    """Cancel a run when it is due, and see that it ends."""
-    running = asyncio.create_task(work)
-    await due.wait()
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(running, 5)
-
-
-@pytest.mark.parametrize("after", [5, 20, 45])
-def test_a_cancelled_run_ends_leaves_nothing_behind_and_goes_on_later(
-    after: int, tmp_path: Path
-) -> None:
-    path = tmp_path / "journal"
-    threads = set(threading.enumerate())
-    task = Hanging(after=after)
-    asyncio.run(_cancelled(run(task, path), task.hangs))
-    assert set(threading.enumerate()) == threads
-    assert (task.in_flight, task.played.total()) == (0, after)
-    with Journal(path) as journal:
-        kept = journal.count("rollout")
-    assert after - task.concurrency < kept <= after
-    rest = FakeTask()
-    result = asyncio.run(run(rest, path))
-    assert rest.played.total() == result.rollouts - kept, "what was journaled is not played again"
-    assert outcome(result) == outcome(asyncio.run(run(FakeTask(), tmp_path / "whole")))
-
-
-async def test_a_run_is_cancelled_while_the_proposer_thinks(tmp_path: Path) -> None:
-    thinking = asyncio.Event()
-
-    @dataclass
-    class Slow:
-        name: str = "slow"
-        quotes_train: bool = True
-
-        async def propose(self, assignment: Assignment) -> Mapping[str, str]:
-            thinking.set()
-            await asyncio.sleep(60)
-            return {}
-
-    task = FakeTask()
-    await _cancelled(run(task, tmp_path / "journal", Slow()), thinking)
-    assert {text for _, text, _ in task.played} == {"Help."}
-
-
-async def test_a_run_is_cancelled_while_gepa_is_at_work_itself(tmp_path: Path) -> None:
-    """There is nothing to cancel then, so what gepa asks for next must be refused."""
-    loop, due, task = asyncio.get_running_loop(), asyncio.Event(), FakeTask()
-
-    class Cancelling(Silent):
-        def considered(self, candidate: Candidate) -> None:
-            loop.call_soon_threadsafe(due.set)
-            asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
-
-    await _cancelled(run(task, tmp_path / "journal", observer=Cancelling()), due)
-    await asyncio.sleep(0.1)
-    assert task.played.total() == len(task.splits.val)
