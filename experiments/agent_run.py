@@ -140,6 +140,10 @@ def _seed(config: RunConfig, name: str) -> PromptBundle:
         raise UsageError(
             f"The prompts folder {folder} has no {name}.md. It has: {', '.join(prompts)}."
         )
+    try:
+        prompts[name].render()  # as every call will
+    except UsageError as error:
+        raise UsageError(f"{folder / name}.md: {error}") from error
     return prompts.only(name)
 
 

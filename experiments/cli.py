@@ -138,6 +138,13 @@ def main() -> None:
     except CotuneError as error:
         typer.echo(f"cotune: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        typer.echo(
+            f"cotune: {error}. Mend that (a full disk, a folder that cannot be written) and "
+            "repeat the command; what a run has paid for is in its journal.",
+            err=True,
+        )
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.echo("cotune: stopped.", err=True)
         sys.exit(130)

@@ -18,15 +18,16 @@ def run(folder: Path) -> None:
     """Run the command; see `cotune init --help`.
 
     Raises:
-        UsageError: The folder holds a configuration already.
+        UsageError: The folder holds one of the things to be written already.
         CotuneError: The folder cannot be written.
     """
     target = folder / STARTER.name
-    if target.exists():
-        raise UsageError(f"{target} exists already and is not overwritten; name another folder.")
+    for path in (target, folder / "examples", folder / "prompts"):
+        if path.exists():
+            raise UsageError(f"{path} exists already and is not overwritten; name another folder.")
     try:
-        shutil.copytree(_GROCERY / "examples", folder / "examples", dirs_exist_ok=True)
-        shutil.copytree(_GROCERY / "prompts", folder / "prompts", dirs_exist_ok=True)
+        shutil.copytree(_GROCERY / "examples", folder / "examples")
+        shutil.copytree(_GROCERY / "prompts", folder / "prompts")
         shutil.copyfile(STARTER, target)
     except OSError as error:
         raise CotuneError(f"The folder {folder} cannot be written: {error}.") from error

@@ -23,7 +23,7 @@ from cotune.optimizer.candidate import Candidate, Pool, Status
 from cotune.optimizer.engine import Engine
 from cotune.optimizer.evaluator import Evaluator
 from cotune.optimizer.example import Example, Splits
-from cotune.optimizer.observer import Observer, Silent
+from cotune.optimizer.observer import Silent
 from cotune.optimizer.proposers.lessons import LessonsProposer
 from cotune.optimizer.proposers.proposer import Assignment, Proposer
 from cotune.optimizer.result import RunResult
@@ -157,14 +157,21 @@ async def run(
     journal: Path,
     proposer: Proposer | None = None,
     chosen: EngineSettings | None = None,
-    observer: Observer | None = None,
 ) -> RunResult:
-    """Run the real engine with a ledger and a budget of its own."""
-    chosen = chosen or settings()
+    """Run the real engine with a journal, a ledger and a budget of its own."""
     with Journal(journal) as opened:
-        budget = Budget(chosen.limits)
-        parts = (proposer or LessonsProposer(), opened, Ledger(), budget, observer or Silent())
-        return await Engine(task, chosen, *parts).run()
+        return await engine(task, opened, proposer, chosen).run()
+
+
+def engine(
+    task: Task,
+    journal: Journal,
+    proposer: Proposer | None = None,
+    chosen: EngineSettings | None = None,
+) -> Engine:
+    chosen = chosen or settings()
+    parts = (proposer or LessonsProposer(), journal, Ledger(), Budget(chosen.limits))
+    return Engine(task, chosen, *parts)
 
 
 @dataclass

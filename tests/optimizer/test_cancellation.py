@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from cotune.optimizer.candidate import Candidate
-from cotune.optimizer.observer import Silent
+from cotune.optimizer import gepa_bridge
+from cotune.optimizer.acceptance import Decision, decide
 from cotune.optimizer.proposers.proposer import Assignment
 from cotune.simulation.journal import Journal
 
-from .tasks import FakeTask, Hanging, outcome, run
+from .tasks import FakeTask, Hanging, engine, outcome, run
 
 
 async def _cancelled(work: Coroutine[Any, Any, Any], due: asyncio.Event) -> None:
@@ -65,15 +65,21 @@ async def test_a_run_is_cancelled_while_the_proposer_thinks(tmp_path: Path) -> N
     assert {text for _, text, _ in task.played} == {"Help."}
 
 
-async def test_a_run_is_cancelled_while_gepa_is_at_work_itself(tmp_path: Path) -> None:
+async def test_a_run_is_cancelled_while_gepa_is_at_work_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """There is nothing to cancel then, so what gepa asks for next must be refused."""
     loop, due, task = asyncio.get_running_loop(), asyncio.Event(), FakeTask()
 
-    class Cancelling(Silent):
-        def considered(self, candidate: Candidate) -> None:
-            loop.call_soon_threadsafe(due.set)
-            asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
+    def decide_slowly(*given: Any) -> Decision:
+        loop.call_soon_threadsafe(due.set)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
+        return decide(*given)
 
-    await _cancelled(run(task, tmp_path / "journal", observer=Cancelling()), due)
-    await asyncio.sleep(0.1)
-    assert task.played.total() == len(task.splits.val)
+    monkeypatch.setattr(gepa_bridge, "decide", decide_slowly)
+    with Journal(tmp_path / "journal") as journal:
+        await _cancelled(engine(task, journal).run(), due)
+        played = task.played.total()
+        await asyncio.sleep(0.1)
+        assert task.played.total() == played
+    assert all(id_.startswith("train") for id_, text, _ in task.played if text != "Help.")

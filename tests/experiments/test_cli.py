@@ -1,0 +1,149 @@
+"""The two main commands on the simulation, from the command line to the files they leave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+
+from cotune.agents.prompts import PromptBundle
+from cotune.experiments.run_record import RunRecord
+
+from .command_line import cotune, edit, endpoint, journaled, paid, record, run_folder, same
+
+QUICKSTART = ("quickstart", "--model", "scripted", "--no-mlflow")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def runs(here: Path) -> Path:
+    return here / "cotune-runs"
+
+
+@pytest.fixture
+def started(here: Path) -> Path:
+    """The configuration that `cotune init` writes."""
+    assert cotune("init", "start").code == 0
+    return here / "start" / "cotune.yaml"
+
+
+def test_quickstart_says_what_it_is_and_what_came_out(runs: Path) -> None:
+    said = cotune(*QUICKSTART)
+    assert (said.code, said.err) == (0, "")
+    assert said.words.startswith("This is a simulation: a scripted model answers")
+    assert "Held-out test, 60 examples" in said.out
+    assert "Improved: on 60 unseen examples" in said.words
+    assert "95 % interval +" in said.words
+    report = run_folder(runs) / "report.html"
+    assert f"Report: {report.relative_to(runs.parent)}" in said.words
+    assert "This is a simulation" not in said.words.removeprefix("This is a simulation")[:20]
+    assert report.read_text().count("<html") == 1
+
+
+def test_quickstart_leaves_everything_in_the_run_s_folder(runs: Path) -> None:
+    cotune(*QUICKSTART)
+    one = record(runs)
+    assert one.simulated
+    assert one.winner > 0
+    assert {path.name for path in run_folder(runs).iterdir()} == {
+        "journal.sqlite", "prompts", "report.html", "result.json",
+    }  # fmt: skip
+    saved = PromptBundle.load(run_folder(runs) / "prompts")
+    assert saved.texts() == one.chosen.prompts
+    assert journaled(runs) == one.rollouts == paid(one)
+
+
+def test_the_same_command_again_pays_nothing_and_records_the_same(runs: Path) -> None:
+    cotune(*QUICKSTART)
+    first, report = record(runs), (run_folder(runs) / "report.html").read_text()
+    said = cotune(*QUICKSTART)
+    again = record(runs)
+    assert paid(first) == first.rollouts
+    assert paid(again) == 0
+    assert same(again) == same(first)
+    assert f"{first.rollouts} rollouts came from the journal, not paid again." in said.words
+    assert len(report) > 1000
+
+
+def test_faults_of_the_provider_are_retried_and_recorded(runs: Path) -> None:
+    model = "scripted:grocery?rate_limit=0.02&noise=0.1"
+    said = cotune("quickstart", "--model", model, "--no-mlflow")
+    assert said.code == 0, said.err
+    (usage,) = record(runs).usage
+    assert usage.attempts > usage.calls == record(runs).rollouts
+
+
+def test_json_is_all_that_goes_to_standard_output(runs: Path) -> None:
+    said = cotune(*QUICKSTART, "--json")
+    assert RunRecord.model_validate(json.loads(said.out)) == record(runs)
+    assert "search: at most" in said.err
+    assert "Held-out test, 60 examples" in said.err
+
+
+def test_another_seed_is_another_run(runs: Path) -> None:
+    cotune(*QUICKSTART)
+    cotune(*QUICKSTART, "--seed", "3")
+    one, other = (
+        RunRecord.model_validate_json((folder / "result.json").read_text())
+        for folder in runs.iterdir()
+    )
+    assert {one.config["seed"], other.config["seed"]} == {0, 3}
+    assert 0 in (one.invocation.replayed, other.invocation.replayed)
+
+
+def test_a_run_is_tracked_and_its_winner_registered(here: Path, runs: Path) -> None:
+    said = cotune("quickstart", "--model", "scripted")
+    assert said.code == 0, said.err
+    assert "MLflow: mlflow ui --backend-store-uri sqlite:///mlflow.db" in said.words
+    cotune("quickstart", "--model", "scripted")
+    client = MlflowClient(f"sqlite:///{here / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("cotune")
+    assert experiment is not None
+    (tracked,) = client.search_runs([experiment.experiment_id])
+    assert tracked.info.status == "FINISHED"
+    assert tracked.info.run_name == record(runs).name
+
+
+@pytest.mark.parametrize("limit", [331, 345])
+def test_no_more_rollouts_than_the_limit(limit: int, started: Path, runs: Path) -> None:
+    edit(started, limits={"rollouts": limit}, out=str(runs))
+    said = cotune(*_optimize(started, "search"))
+    assert said.code == 0, said.err
+    assert record(runs).rollouts <= limit
+    assert journaled(runs) <= limit
+
+
+def test_no_more_money_than_the_limit_and_the_calls_in_flight(started: Path, runs: Path) -> None:
+    usd, in_flight = 0.1, 4
+    price = {"input": 1.0, "output": 1.0}
+    message = {"role": "assistant", "content": '{"agent": "search"}'}
+    answer = {
+        "id": "1", "object": "chat.completion", "created": 1, "model": "fake",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1000},
+    }  # fmt: skip
+    with endpoint(200, answer) as served:
+        task = {
+            "model": "openai/fake", "api_base": served.api_base, "price": price,
+            "concurrency": in_flight,
+        }  # fmt: skip
+        limits = {"rollouts": 340, "usd": usd}
+        edit(started, models={"task": task}, limits=limits, out=str(runs))
+        said = cotune("optimize", "agent", "router", "--config", started, "--no-mlflow")
+    assert said.code == 0, said.err
+    assert "of $0.1000 are used" in said.words
+    spent = served.requests * 0.001
+    assert usd / 2 < spent <= usd + in_flight * 0.001 + 1e-9
+    assert sum(usage.cost for usage in record(runs).usage) == pytest.approx(spent)
+
+
+def _optimize(config: Path, agent: str) -> tuple[object, ...]:
+    options = ("--config", config, "--model", "scripted", "--no-mlflow")
+    return ("optimize", "agent", agent, *options)
