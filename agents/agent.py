@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import dspy
 
-from .compact_adapter import CompactAdapter
+from .compact_adapter import CompactAdapter, output_schema
 from .errors import FaultError
 from .ledger import charged_to
 from .prompts import Prompt
@@ -28,6 +28,14 @@ class Agent:
 
     name: str
     signature: type[dspy.Signature]
+
+    @property
+    def interface(self) -> dict[str, Any]:
+        """What it receives and returns, as JSON; with the prompt it determines what is sent."""
+        return {
+            "inputs": list(self.signature.input_fields),
+            "outputs": output_schema(self.signature),
+        }
 
     async def call(
         self, prompt: Prompt, lm: dspy.BaseLM, inputs: Mapping[str, Any], seed: int

@@ -39,8 +39,8 @@ class Budget:
     """Counts what is spent and refuses what would cross a limit.
 
     Some rollouts are held back (`reserved`) for the steps after the search, so that a run
-    always has enough left to choose its winner and test it. The share of tokens and money
-    for those is estimated from the mean cost of the rollouts so far.
+    always has enough left to choose its winner and test it. While some are, what they and the
+    next step would take of tokens and money is estimated from the mean of the rollouts so far.
 
     Attributes:
         limits: The limits.
@@ -70,7 +70,9 @@ class Budget:
                 f"{self.rollouts} of {self.limits.rollouts} rollouts are used, {self.reserved} are "
                 f"held back for selection and test, and the next step needs {rollouts}"
             )
-        self._check(share=1 + self.reserved / max(self.rollouts, 1))
+        if self.reserved and self.rollouts:
+            ahead = rollouts + self.reserved
+            self._check(1 + ahead / self.rollouts, f", and {ahead} rollouts are ahead")
         self.rollouts += rollouts
 
     def add(self, usage: Usage) -> None:
@@ -83,11 +85,14 @@ class Budget:
         Raises:
             BudgetExhaustedError: A limit is reached.
         """
-        self._check(share=1.0)
+        self._check(1.0, "")
 
-    def _check(self, share: float) -> None:
+    def _check(self, share: float, ahead: str) -> None:
+        """Refuse when `share` times what is used reaches a limit."""
         tokens, usd = self.limits.tokens, self.limits.usd
         if tokens is not None and self.usage.tokens * share >= tokens:
-            raise BudgetExhaustedError(f"{self.usage.tokens:,} of {tokens:,} tokens are used")
+            raise BudgetExhaustedError(
+                f"{self.usage.tokens:,} of {tokens:,} tokens are used{ahead}"
+            )
         if usd is not None and self.usage.cost * share >= usd:
-            raise BudgetExhaustedError(f"${self.usage.cost:.4f} of ${usd:.4f} are used")
+            raise BudgetExhaustedError(f"${self.usage.cost:.4f} of ${usd:.4f} are used{ahead}")

@@ -79,7 +79,6 @@ def build_request(
     for example in (*examples, *(_worked(signature, demo) for demo in demos)):
         messages += [Message.user(example.inputs), Message.assistant(example.output)]
     messages.append(Message.user(render_inputs(signature, inputs)))
-    answer_model = _output_model(cast(Hashable, signature))
     return Request(
         model=model,
         system=instructions,
@@ -91,11 +90,16 @@ def build_request(
             response_format={
                 "type": "json_schema",
                 "name": signature.__name__,
-                "schema": _schema(answer_model),
+                "schema": output_schema(signature),
                 "strict": True,
             },
         ),
     )
+
+
+def output_schema(signature: type[dspy.Signature]) -> dict[str, Any]:
+    """Return the JSON schema of a signature's output fields."""
+    return _schema(_output_model(cast(Hashable, signature)))
 
 
 def render_inputs(signature: type[dspy.Signature], inputs: Mapping[str, Any]) -> str:

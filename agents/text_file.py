@@ -8,7 +8,7 @@ from .errors import UsageError
 
 
 def read_text(path: Path, what: str) -> str:
-    r"""Read a file in UTF-8; every line ends in `\n`.
+    r"""Read a file in UTF-8, with or without a mark in front; every line ends in `\n`.
 
     Args:
         path: The file.
@@ -18,7 +18,7 @@ def read_text(path: Path, what: str) -> str:
         UsageError: It cannot be read or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"Cannot read the {what} {path}: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..agents.agent import Agent
-from ..agents.budget import Budget
+from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.errors import CotuneError, UsageError
 from ..agents.fingerprint import fingerprint
 from ..agents.grocery.assistant import PROMPTS
@@ -77,8 +77,7 @@ class AgentRun:
                 "task needs one with 'subject: call'."
             )
         plan = make_plan(config, splits)
-        settings = config.model_dump(mode="json", exclude={"out", "tracking"})
-        folder = config.out / f"{name}-{fingerprint([name, settings, seed.fingerprint], 8)}"
+        folder = config.out / f"{name}-{_run_id(config, seed, rubric)}"
         about = RunAbout(
             name=folder.name,
             kind="agent",
@@ -96,7 +95,11 @@ class AgentRun:
         return Journal(self.folder / JOURNAL)
 
     def execute(self, journal: Journal, observer: Observer) -> RunResult:
-        """Run it, or go on with it; see `Engine.run` for what it raises."""
+        """Run it, or go on with it.
+
+        Raises:
+            CotuneError: A model cannot be used, the run paused, or the budget does not suffice.
+        """
         ledger, budget = Ledger(), Budget(self.config.limits)
         wanted = {Role.TASK: self.config.models.task}
         if self.config.proposer == "reflection" and self.config.models.reflection is not None:
@@ -122,7 +125,25 @@ class AgentRun:
             reflection = models[Role.REFLECTION]
             proposer = ReflectionProposer(reflection, journal, ledger, self.config.seed)
         engine = Engine(task, self.config, proposer, journal, ledger, budget, observer)
-        return await engine.run()
+        try:
+            return await engine.run()
+        except BudgetExhaustedError as error:
+            raise CotuneError(
+                f"The budget ended before the seed prompt was scored: {error.limit}. Allow more "
+                "under 'limits' in the configuration."
+            ) from error
+
+
+def _run_id(config: RunConfig, seed: PromptBundle, rubric: Rubric) -> str:
+    """Name what makes a run another run, so that it gets a folder of its own.
+
+    Limits and other settings are left out: a run with a higher limit goes on from the journal of
+    the lower one.
+    """
+    models = (config.models.task, config.models.reflection)
+    identities = [model and model.identity() for model in models]
+    content = [config.proposer, config.seed, identities, seed.fingerprint, rubric.fingerprint]
+    return fingerprint(content, 8)
 
 
 def _agent(name: str) -> Agent:

@@ -59,6 +59,7 @@ class AgentTask:
         return {
             "task": "agent",
             "agent": self.agent.name,
+            "interface": self.agent.interface,
             "model": self.lm.settings.identity(),
             "rubric": self.rubric.fingerprint,
             "seed": self.random_seed,

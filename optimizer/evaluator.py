@@ -100,7 +100,7 @@ class Evaluator:
         """Play rollouts side by side; journal each as it ends, exclusions when all have."""
         lost: dict[str, Rollout] = {}
         stop: list[Exception] = []
-        allowed = max(1, int(self.fault_threshold * (self.budget.rollouts)))
+        allowed = self._allowed_faults()
 
         async def play(key: str, example: Example) -> None:
             try:
@@ -134,6 +134,11 @@ class Evaluator:
         for key, rollout in lost.items():
             self.journal.put(key, rollout.to_json())
             self._keep(key, rollout, replayed=False)
+
+    def _allowed_faults(self) -> int:
+        """One fault never pauses a run, unless the threshold is 0."""
+        share = int(self.fault_threshold * self.budget.rollouts)
+        return max(1, share) if self.fault_threshold else 0
 
     def _keep(self, key: str, rollout: Rollout, *, replayed: bool) -> None:
         self._known[key] = rollout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ class Example(BaseModel):
     gold: dict[str, Any]
     why: str = ""
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """Short hash of everything that can change a score or a lesson."""
         return fingerprint(self.model_dump(exclude={"id", "family"}))

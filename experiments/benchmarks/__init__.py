@@ -1,1 +1,1 @@
-"""Benchmarks: each prints ratios measured in one run; no test asserts a time."""
+"""Benchmarks: what cotune itself costs, measured by `python -m`."""

@@ -109,7 +109,9 @@ def _varied(failed: Sequence[Lesson]) -> list[Lesson]:
 
 
 def _fit(prompt: LessonPrompt, max_length: int) -> LessonPrompt:
-    """Drop the oldest examples until the prompt fits; rules and text stay."""
+    """Drop the oldest examples, then the newest rules, until the prompt fits."""
     while prompt.examples and len(prompt.render()) > max_length:
         prompt = replace(prompt, examples=prompt.examples[1:])
+    while prompt.rules and len(prompt.render()) > max_length:
+        prompt = replace(prompt, rules=prompt.rules[:-1])
     return prompt
