@@ -130,7 +130,7 @@ class AgentRun:
         except BudgetExhaustedError as error:
             raise CotuneError(
                 f"The budget ended before the seed prompt was scored: {error.limit}. Allow more "
-                "under 'limits' in the configuration."
+                "under 'limits' in the configuration, and the run goes on from here."
             ) from error
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from ..agents.budget import Budget
-from ..agents.errors import CotuneError, FaultError
+from ..agents.errors import CotuneError, FaultError, UsageError
 from ..agents.ledger import Ledger, Role
 from ..agents.lm import LanguageModel
 from ..agents.local.server import LocalServer
@@ -41,6 +41,7 @@ async def check_reachable(model: LanguageModel) -> None:
 
     Raises:
         CotuneError: It does not answer.
+        UsageError: Money is limited, but the model has no known price.
     """
     settings = model.settings
     if settings.is_local or settings.is_scripted:
@@ -55,6 +56,13 @@ async def check_reachable(model: LanguageModel) -> None:
             f"{error.fault.message}. Nothing was spent. Check the address and that its server "
             "runs, then run the same command again."
         ) from error
+    limited = model.budget is not None and model.budget.limits.usd is not None
+    if limited and model.ledger.total.unpriced:
+        raise UsageError(
+            f"limits.usd is set, but no price is known for the {model.role} model "
+            f"'{settings.model}', so money could not be counted. Give it a price: "
+            f"models.{model.role}.price: {{input: …, output: …}}, in dollars per million tokens."
+        )
 
 
 def _connect(

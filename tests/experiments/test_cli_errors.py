@@ -200,9 +200,15 @@ def test_mlflow_that_cannot_be_used(uri: str, config: Path, tmp_path: Path) -> N
     assert optimize(config, *OFFLINE).code == 0
 
 
-def test_money_that_ends_before_the_seed_is_scored(config: Path) -> None:
-    edit(config, limits={"rollouts": 340, "tokens": 100})
-    assert_refused(optimize(config, *OFFLINE), 1, "100 tokens", "limits")
+def test_tokens_that_end_before_the_seed_is_scored(config: Path) -> None:
+    edit(config, limits={"rollouts": 340, "tokens": 400})
+    assert_refused(optimize(config, *OFFLINE), 1, "of 400 tokens", "limits", "goes on")
+    runs = config.parent / "cotune-runs"
+    kept = journaled(runs)
+    assert kept > 0
+    edit(config, limits={"rollouts": 340})
+    assert optimize(config, *OFFLINE).code == 0
+    assert record(runs).invocation.replayed == kept
 
 
 def test_a_full_disk_loses_nothing(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from cotune.agents.errors import Fault, FaultOrigin
 from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.experiments.progress import RunProgress
 from cotune.optimizer.candidate import Candidate, Status
+from cotune.optimizer.rollout import Rollout
 
 SEED = PromptBundle.of(Prompt("router", "Route it."))
 
@@ -68,5 +69,7 @@ def test_a_terminal_gets_a_bar_and_no_lines() -> None:
 def test_a_candidate_is_told_with_its_reason() -> None:
     progress, said = _shown(terminal=False)
     with progress:
-        progress.considered(Candidate(0, SEED, None, Status.SEED, "to start from", val_score=0.5))
-    assert said.getvalue() == "  · candidate 0: val 0.500; to start from\n"
+        progress.considered(
+            Candidate(0, SEED, None, Status.SEED, "to start [from]", 0, val=[Rollout("a", 0.5)])
+        )
+    assert said.getvalue() == "  · candidate 0: val 0.500; to start [from]\n"
