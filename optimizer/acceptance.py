@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..agents.prompts import PromptBundle
+from ..agents.worked_examples import split_examples
 from .rollout import Rollout, mean_score, scored_pairs
 
 
@@ -56,6 +58,24 @@ def decide(before: Sequence[Rollout], after: Sequence[Rollout], min_gain: float 
     if high - low <= min_gain:
         return Decision(False, f"not better ({said})", low, high)
     return Decision(True, f"better ({said})", low, high)
+
+
+def unquoted(
+    before: Sequence[Rollout], after: Sequence[Rollout], child: PromptBundle
+) -> tuple[list[Rollout], list[Rollout]]:
+    """Leave out the examples that the child's prompts hold as worked examples.
+
+    It was told their answers, so they would only show that it can repeat them.
+    """
+    quoted = {
+        example.inputs for prompt in child.values() for example in split_examples(prompt.text)[1]
+    }
+    kept = [
+        pair
+        for pair in zip(before, after, strict=True)
+        if not any(lesson.inputs in quoted for lesson in pair[0].lessons.values())
+    ]
+    return [pair[0] for pair in kept], [pair[1] for pair in kept]
 
 
 def _regressions(parent: Sequence[Rollout], child: Sequence[Rollout]) -> list[str]:

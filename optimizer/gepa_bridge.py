@@ -25,7 +25,7 @@ from gepa.proposer.base import CandidateProposal
 
 from ..agents.budget import BudgetExhaustedError
 from ..agents.prompts import PromptBundle
-from .acceptance import Decision, decide
+from .acceptance import Decision, decide, unquoted
 from .candidate import Pool, Status
 from .evaluator import Evaluator
 from .example import Example
@@ -158,9 +158,9 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         assert proposal.eval_after is not None
         before = cast(list[Rollout], proposal.eval_before.outputs)
         after = cast(list[Rollout], proposal.eval_after.outputs)
-        decision = decide(before, after, self._settings.min_gain)
-        parent = self._number(state.program_candidates[proposal.parent_program_ids[0]])
         bundle = self._bundle(proposal.candidate)
+        decision = decide(*unquoted(before, after, bundle), self._settings.min_gain)
+        parent = self._number(state.program_candidates[proposal.parent_program_ids[0]])
         if decision.accepted:
             self._promised[bundle.fingerprint] = bundle, parent, decision
         else:
