@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import dspy
 
-from .compact_adapter import CompactAdapter, output_schema
+from .compact_adapter import CompactAdapter, output_schema, render_value
 from .errors import FaultError
 from .ledger import charged_to
 from .prompts import Prompt
@@ -37,6 +37,10 @@ class Agent:
             "outputs": output_schema(self.signature),
         }
 
+    def _values(self, inputs: Mapping[str, Any]) -> dict[str, str]:
+        """Return what placeholders may name: the input fields, as the model would read them."""
+        return {name: render_value(value) for name, value in inputs.items()}
+
     async def call(
         self, prompt: Prompt, lm: dspy.BaseLM, inputs: Mapping[str, Any], seed: int
     ) -> dict[str, Any]:
@@ -52,7 +56,7 @@ class Agent:
             FaultError: It gave no usable answer; the fault says whose fault it is and names
                 the agent.
         """
-        predictor = _predictor(cast(Hashable, self.signature), prompt.render())
+        predictor = _predictor(cast(Hashable, self.signature), prompt.render(self._values(inputs)))
         with (
             charged_to(agent=self.name),
             dspy.context(lm=lm, adapter=_ADAPTER, disable_history=True, trace=None),

@@ -107,7 +107,7 @@ def render_inputs(signature: type[dspy.Signature], inputs: Mapping[str, Any]) ->
     names = [name for name in signature.input_fields if name in inputs]
     if len(names) == 1 and isinstance(inputs[names[0]], str):
         return inputs[names[0]]
-    return "\n".join(f"{name}: {_render(inputs[name])}" for name in names)
+    return "\n".join(f"{name}: {render_value(inputs[name])}" for name in names)
 
 
 def render_json(value: object) -> str:
@@ -159,7 +159,8 @@ def _worked(signature: type[dspy.Signature], demo: Mapping[str, Any]) -> WorkedE
     return WorkedExample(render_inputs(signature, demo), render_json(answer))
 
 
-def _render(value: object) -> str:
+def render_value(value: object) -> str:
+    """Render one input: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else render_json(value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import random
 import time
 from dataclasses import replace
 from typing import Any
@@ -52,6 +53,7 @@ class LanguageModel(dspy.LM):
         ledger: Ledger,
         budget: Budget | None = None,
         endpoint: str | None = None,
+        weights: str = "",
     ) -> None:
         """Connect to nothing yet.
 
@@ -61,6 +63,7 @@ class LanguageModel(dspy.LM):
             ledger: Where its calls are recorded.
             budget: What refuses calls when the money is spent.
             endpoint: Address of the server that a `local:` model runs on.
+            weights: What identifies the file that this server serves.
 
         Raises:
             UsageError: The key's environment variable is not set.
@@ -70,6 +73,7 @@ class LanguageModel(dspy.LM):
         self.role = role
         self.ledger = ledger
         self.budget = budget
+        self.weights = weights
         self._slots = asyncio.Semaphore(settings.concurrency)
         name, connection = _connection(settings, endpoint)
         try:
@@ -78,6 +82,11 @@ class LanguageModel(dspy.LM):
             raise ModelUnusableError(
                 f"Model '{settings.model}' cannot be used: {error}. {MODEL_STRINGS}"
             ) from error
+
+    def identity(self) -> dict[str, Any]:
+        """Return what determines an answer; part of every journal key."""
+        weights = {"weights": self.weights} if self.weights else {}
+        return {**self.settings.identity(), **weights}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: a synchronous call could not be cancelled, bounded or budgeted."""
@@ -243,4 +252,6 @@ def _wait(state: RetryCallState) -> float:
     """Wait as long as the provider asks, else exponentially longer with jitter."""
     error = state.outcome.exception() if state.outcome else None
     asked = error.retry_after if isinstance(error, LMError) else None
-    return min(asked, MAX_RETRY_AFTER) if asked is not None else _BACKOFF(state)
+    if asked is None:
+        return _BACKOFF(state)
+    return min(asked, MAX_RETRY_AFTER) + random.uniform(0, 0.5)

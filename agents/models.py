@@ -74,7 +74,7 @@ class ModelSettings(BaseModel):
         return self.model.startswith(SCRIPTED)
 
     def identity(self) -> dict[str, Any]:
-        """Return what determines an answer; part of every journal key."""
+        """Return what of the settings determines an answer."""
         return {
             "model": self.model,
             "api_base": self.api_base,

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
-_CREDENTIALS = re.compile(r'//[^/@\s"]+@')
+_CREDENTIALS = re.compile(r'//[^/\s"]+@')
+_SECRET_PARAMETERS = re.compile(
+    r'([?&;#][^?&;#=\s"]*(?:key|token|secret|passw|pwd|auth|credential|signature|\bsig)'
+    r'[^?&;#=\s"]*=)[^&;#\s"\']+',
+    re.IGNORECASE,
+)
 _SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
 _SHORTEST_SECRET = 8  # a shorter value is a setting, and would be found inside ordinary words
 
 
 def public(text: str) -> str:
-    """Take user names and passwords out of the addresses in a text."""
-    return _CREDENTIALS.sub("//…@", text)
+    """Take user names, passwords and parameters such as `api_key=` out of addresses in a text."""
+    return _SECRET_PARAMETERS.sub(r"\1…", _CREDENTIALS.sub("//…@", text))
 
 
 def public_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """Do so in every text of a JSON object."""
-    return json.loads(public(json.dumps(values, ensure_ascii=False)))
+    return {name: _public_value(value) for name, value in values.items()}
+
+
+def _public_value(value: Any) -> Any:
+    match value:
+        case str():
+            return public(value)
+        case Mapping():
+            return public_json(value)
+        case list() | tuple():
+            return [_public_value(one) for one in value]
+        case _:
+            return value
 
 
 def without_keys(text: str, variable: str | None = None) -> str:

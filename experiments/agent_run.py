@@ -14,7 +14,7 @@ from ..agents.grocery.assistant import PROMPTS
 from ..agents.grocery.signatures import AGENTS
 from ..agents.ledger import Ledger, Role
 from ..agents.lm import LanguageModel
-from ..agents.prompts import PromptBundle
+from ..agents.prompts import Prompt, PromptBundle
 from ..optimizer.agent_task import AgentTask
 from ..optimizer.engine import Engine
 from ..optimizer.example import Splits
@@ -24,8 +24,11 @@ from ..optimizer.proposers.lessons import LessonsProposer
 from ..optimizer.proposers.proposer import Proposer
 from ..optimizer.proposers.reflection import ReflectionProposer
 from ..optimizer.result import RunResult
+from ..rubrics.evaluate import evaluate
 from ..rubrics.rubric import Rubric
 from ..rubrics.rubric_file import load_rubric
+from ..rubrics.subject import CallRecord
+from ..rubrics.verdict import Status
 from ..simulation.journal import Journal
 from .config import RunConfig
 from .model_access import check_reachable, open_models
@@ -69,6 +72,7 @@ class AgentRun:
         agent = _agent(name)
         task = config.agent_task(name)
         seed = _seed(config, name)
+        _require_known_placeholders(seed[name], agent)
         splits = task.load_splits()
         rubric = load_rubric(task.rubric)
         if rubric.subject != "call":
@@ -76,6 +80,7 @@ class AgentRun:
                 f"The rubric '{rubric.id}' of agent '{name}' scores a {rubric.subject}; the agent "
                 "task needs one with 'subject: call'."
             )
+        _require_fitting(splits, agent, rubric)
         plan = make_plan(config, splits)
         folder = config.out / f"{name}-{_run_id(config, seed, rubric)}"
         about = RunAbout(
@@ -161,11 +166,36 @@ def _seed(config: RunConfig, name: str) -> PromptBundle:
         raise UsageError(
             f"The prompts folder {folder} has no {name}.md. It has: {', '.join(prompts)}."
         )
-    try:
-        prompts[name].render()  # as every call will
-    except UsageError as error:
-        raise UsageError(f"{folder / name}.md: {error}") from error
     return prompts.only(name)
+
+
+def _require_known_placeholders(prompt: Prompt, agent: Agent) -> None:
+    known = list(agent.signature.input_fields)
+    unknown = sorted(prompt.placeholders - set(known))
+    if unknown:
+        raise UsageError(
+            f"The prompt {prompt.agent}.md has the placeholder '{{{{ {unknown[0]} }}}}', for which "
+            f"the assistant has no value. It can name the agent's inputs: {', '.join(known)}."
+        )
+
+
+def _require_fitting(splits: Splits, agent: Agent, rubric: Rubric) -> None:
+    """Refuse examples that the agent cannot read or the rubric cannot score."""
+    wanted = set(agent.signature.input_fields)
+    for split, examples in splits.named().items():
+        for example in examples:
+            if set(example.inputs) != wanted:
+                raise UsageError(
+                    f"Example '{example.id}' ({split}): inputs: found "
+                    f"{', '.join(sorted(example.inputs))}; agent '{agent.name}' takes "
+                    f"{', '.join(sorted(wanted))}."
+                )
+            verdicts = evaluate(rubric, CallRecord(example.inputs, {}, example.gold))
+            if all(verdict.status is Status.NOT_APPLICABLE for verdict in verdicts):
+                raise UsageError(
+                    f"Example '{example.id}' ({split}): gold: no criterion of the rubric "
+                    f"'{rubric.id}' applies; found {', '.join(sorted(example.gold)) or 'none'}."
+                )
 
 
 def _make_writable(folder: Path) -> None:

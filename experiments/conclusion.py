@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..optimizer.held_out import HeldOut
 from ..rubrics.statistics import Conclusion, Interval
 from .run_record import RunRecord
 
 _MISSING = "–"
+_NOTHING = 1e-9  # what adding up numbers may leave of a difference of 0
 
 
 def number(value: float | None) -> str:
@@ -38,9 +41,9 @@ def headline(conclusion: Conclusion) -> str:
 
 
 def sentence(record: RunRecord) -> str:
-    """Say the result in one sentence, with its interval."""
+    """Say the result in one sentence, with its interval; more only where it needs a warning."""
     if record.held_out is not None:
-        return _tested(record.held_out)
+        return " ".join([_tested(record.held_out), *_warnings(record, record.held_out)])
     if record.winner == 0:
         return f"The seed stays: {record.choice}. The test split was not touched."
     return (
@@ -91,6 +94,24 @@ def _tested(held_out: HeldOut) -> str:
         f"{signed(overall.difference.mean)} ({_percent(overall.difference)} % interval "
         f"{bounds(overall.difference)})."
     )
+
+
+def _warnings(record: RunRecord, held_out: HeldOut) -> Iterator[str]:
+    """Yield what a reader of the mean alone would miss."""
+    means = {name: one.difference.mean for name, one in held_out.objectives.items()}
+    worse = [
+        f"'{criterion.name}' ({signed(means[criterion.id])})"
+        for criterion in record.criteria
+        if criterion.critical and means.get(criterion.id, 0.0) < -_NOTHING
+    ]
+    if worse:
+        yield f"On what is critical the winner does worse than the seed: {', '.join(worse)}."
+    if record.earlier_tests:
+        winners = "winner" if record.earlier_tests == 1 else "winners"
+        yield (
+            f"This test split was used for {record.earlier_tests} earlier {winners}, so the "
+            "interval is too kind."
+        )
 
 
 def _percent(interval: Interval) -> str:

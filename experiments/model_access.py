@@ -11,6 +11,7 @@ from ..agents.ledger import Ledger, Role
 from ..agents.lm import LanguageModel
 from ..agents.local.server import LocalServer
 from ..agents.models import LOCAL, ModelSettings
+from ..agents.redact import public
 
 
 @contextmanager
@@ -50,10 +51,12 @@ async def check_reachable(model: LanguageModel) -> None:
     try:
         await LanguageModel(probe, model.role, model.ledger, model.budget).acall("Say: ready")
     except FaultError as error:
-        where = f" at {settings.api_base}" if settings.api_base else ""
+        if error.fault.kind == "rate_limit":  # busy is reachable; the run has patience
+            return
+        where = f" at {public(settings.api_base)}" if settings.api_base else ""
         raise CotuneError(
             f"The {model.role} model '{settings.model}'{where} does not answer: "
-            f"{error.fault.message}. Nothing was spent. Check the address and that its server "
+            f"{error.fault.message}. No rollout was started. Check the address and that its server "
             "runs, then run the same command again."
         ) from error
     limited = model.budget is not None and model.budget.limits.usd is not None
@@ -76,4 +79,5 @@ def _connect(
         return LanguageModel(settings, role, ledger, budget)
     slots = min(settings.concurrency, server.slots)
     settings = settings.model_copy(update={"concurrency": slots})
-    return LanguageModel(settings, role, ledger, budget, endpoint=server.api_base)
+    served = {"endpoint": server.api_base, "weights": server.weights}
+    return LanguageModel(settings, role, ledger, budget, **served)

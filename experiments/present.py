@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..agents.redact import public
 from .agent_run import AgentRun
 from .conclusion import bounds, number, reading, sentence, signed
 from .run_record import RunRecord
@@ -56,7 +57,7 @@ def conclude(record: RunRecord, report: Path, tracking: str | None, console: Con
     console.print(f"Report:  {escape(str(report))}", highlight=False, soft_wrap=True)
     if tracking is not None:
         console.print(
-            f"MLflow:  mlflow ui --backend-store-uri {escape(tracking)}",
+            f"MLflow:  mlflow ui --backend-store-uri {escape(public(tracking))}",
             highlight=False,
             soft_wrap=True,
         )

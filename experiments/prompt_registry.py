@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..rubrics.statistics import Conclusion
 from .run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -14,10 +16,14 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _MAX_VERSIONS = 1000
 
 
-def registry_name(task: str, agent: str) -> str:
-    """Return the name of an agent's prompt: `cotune-TASK-AGENT`, or `cotune-AGENT` if equal."""
-    parts = [task] if task == agent else [task, agent]
-    return _NOT_IN_NAMES.sub("-", "-".join(["cotune", *parts]))
+def registry_name(record: RunRecord, agent: str) -> str:
+    """Return the name of an agent's prompt: `cotune-TASK-AGENT`, or `cotune-AGENT` if equal.
+
+    Simulations have names of their own, `cotune-simulation-…`.
+    """
+    maker = "cotune-simulation" if record.simulated else "cotune"
+    parts = [agent] if record.task == agent else [record.task, agent]
+    return _NOT_IN_NAMES.sub("-", "-".join([maker, *parts]))
 
 
 def register_winner(
@@ -25,7 +31,8 @@ def register_winner(
 ) -> dict[str, str]:
     """Register the prompts in which the winner differs from the seed, and link the run to them.
 
-    A text that the registry has under this name keeps its version; none is added.
+    Nothing is registered without a test, or when the test found the winner worse. A text that
+    the registry has under this name keeps its version and gets the tags of this run.
 
     Args:
         client: Connected to MLflow.
@@ -36,14 +43,17 @@ def register_winner(
     Returns:
         The prompts' URIs by agent.
     """
-    seed, winner = record.seed.prompts, record.chosen.prompts
+    if record.held_out is None or record.conclusion is Conclusion.WORSE:
+        return {}
+    seed, winner, tags = record.seed.prompts, record.chosen.prompts, _tags(record, run_id)
     uris = {}
     for agent in (agent for agent in winner if winner[agent] != seed[agent]):
-        name = registry_name(record.task, agent)
+        name = registry_name(record, agent)
         version = _version_of(client, name, winner[agent])
         if version is None:
-            tags = _tags(record, run_id)
             version = client.register_prompt(name, winner[agent], message, tags).version
+        else:
+            _tag(client, name, version, tags)
         uris[agent] = f"prompts:/{name}/{version}"
         client.link_prompt_version_to_run(run_id, uris[agent])
     return uris
@@ -54,6 +64,11 @@ def _version_of(client: MlflowClient, name: str, text: str) -> int | None:
         return None
     versions = client.search_prompt_versions(name, max_results=_MAX_VERSIONS)
     return next((one.version for one in versions if one.template == text), None)
+
+
+def _tag(client: MlflowClient, name: str, version: int, tags: Mapping[str, str]) -> None:
+    for key, value in tags.items():
+        client.set_prompt_version_tag(name, version, key, value)
 
 
 def _tags(record: RunRecord, run_id: str) -> dict[str, str]:

@@ -89,6 +89,14 @@ class UsageRecord(Data):
     unpriced: int
 
 
+class ReplayRecord(Data):
+    """How many calls of one agent in one role were answered from the journal."""
+
+    role: str
+    agent: str
+    calls: int
+
+
 class SentRecord(Data):
     """One example of what was really sent to a model."""
 
@@ -103,16 +111,25 @@ class Invocation(Data):
     Attributes:
         finished: When it ended, UTC, ISO 8601.
         seconds: Wall time.
-        replayed: Model calls whose answer came from the journal.
+        replays: Model calls whose answer came from the journal, per role and agent.
         errors: Calls that failed for good, by kind.
         sent: An example of what was sent per role, agent and model; nothing when all was replayed.
     """
 
     finished: str
     seconds: float
-    replayed: int
+    replays: tuple[ReplayRecord, ...]
     errors: dict[str, int]
     sent: tuple[SentRecord, ...]
+
+    @property
+    def replayed(self) -> int:
+        """Model calls whose answer came from the journal, all together."""
+        return sum(one.calls for one in self.replays)
+
+    def replayed_by(self, role: str, agent: str) -> int:
+        """Those of one agent in one role."""
+        return sum(one.calls for one in self.replays if (one.role, one.agent) == (role, agent))
 
 
 def criteria_of(rubric: Rubric) -> tuple[CriterionRecord, ...]:
@@ -168,7 +185,10 @@ def faults_of(result: RunResult) -> tuple[FaultCount, ...]:
 
 
 def usage_of(ledger: Ledger) -> tuple[UsageRecord, ...]:
-    """Return what was used by role and agent; replayed calls count as what they once cost."""
+    """Return what was used by role and agent.
+
+    Replayed calls count as what they once cost; how many they are is told by the invocation.
+    """
     rows = []
     for (role, agent), usage in sorted(ledger.totals.items()):
         counts = usage.to_json()
@@ -183,7 +203,11 @@ def invocation_of(result: RunResult, finished: datetime) -> Invocation:
     return Invocation(
         finished=finished.isoformat(timespec="seconds"),
         seconds=round(result.seconds, 3),
-        replayed=ledger.total.replayed,
+        replays=tuple(
+            ReplayRecord(role=str(role), agent=agent, calls=usage.replayed)
+            for (role, agent), usage in sorted(ledger.totals.items())
+            if usage.replayed
+        ),
         errors=dict(sorted(ledger.errors.items())),
         sent=tuple(
             SentRecord(role=str(role), agent=agent, sent=sent)

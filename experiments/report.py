@@ -93,13 +93,14 @@ def _held_out_rows(record: RunRecord) -> list[Row]:
     if record.held_out is None:
         return []
     compared = record.held_out.objectives
-    known = {one.id: one for one in record.criteria}
-    ordered = [*(name for name in known if name in compared), *(set(compared) - set(known))]
-    named = [("Overall", False, record.held_out.overall)]
-    for name in ordered:
-        criterion = known.get(name)
-        title = criterion.name if criterion else name
-        named.append((title, criterion is not None and criterion.critical, compared[name]))
+    named = [
+        ("Overall", False, record.held_out.overall),
+        *(
+            (one.name, one.critical, compared[one.id])
+            for one in record.criteria
+            if one.id in compared
+        ),
+    ]
     reach = max(_reach(comparison.difference) for _, _, comparison in named) or 1.0
     return [
         Row(title, critical, comparison, _bar(comparison.difference, reach))

@@ -74,6 +74,7 @@ class RunRecord(Data):
         choice: How it was chosen.
         val_gain: Winner minus seed on val, which no one should believe alone.
         overfit: Val gain minus test gain.
+        earlier_tests: Other winners tested on this test split before; see `RunResult`.
     """
 
     format: Literal[1] = 1
@@ -96,6 +97,7 @@ class RunRecord(Data):
     held_out: HeldOut | None
     val_gain: float | None
     overfit: float | None
+    earlier_tests: int
     faults: tuple[FaultCount, ...]
     usage: tuple[UsageRecord, ...]
     invocation: Invocation
@@ -153,6 +155,7 @@ def record_of(result: RunResult, about: RunAbout, finished: datetime | None = No
         held_out=result.held_out,
         val_gain=result.val_gain,
         overfit=result.overfit,
+        earlier_tests=result.earlier_tests,
         faults=faults_of(result),
         usage=usage_of(result.ledger),
         invocation=invocation_of(result, finished or datetime.now(UTC)),

@@ -84,7 +84,7 @@ def artifacts_of(record: RunRecord, report: str) -> dict[str, str]:
         _candidate_rows(record.candidates),
         _candidate_rows(one for one in record.candidates if _on_a_front(one)),
         _held_out_rows(record),
-        [one.model_dump() for one in record.usage],
+        _ledger_rows(record),
         [one.model_dump() for one in record.faults],
     )
     return {
@@ -205,6 +205,13 @@ def _held_out_rows(record: RunRecord) -> list[dict[str, Any]]:
             "method": comparison.difference.method,
         }
         for name, comparison in _comparisons(record)
+    ]
+
+
+def _ledger_rows(record: RunRecord) -> list[dict[str, Any]]:
+    replayed = record.invocation.replayed_by
+    return [
+        {**one.model_dump(), "replayed": replayed(one.role, one.agent)} for one in record.usage
     ]
 
 

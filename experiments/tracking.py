@@ -107,7 +107,7 @@ class Tracker:
     def _stop(self, run_id: str, status: str, state: str, reason: str) -> None:
         with self._or_warn():
             client = self._client()
-            client.set_tag(run_id, "cotune.state", f"{state}: {reason}")
+            client.set_tag(run_id, "cotune.state", f"{state}: {public(reason)}")
             client.set_terminated(run_id, status)
 
     def _open(self, client: MlflowClient, about: RunAbout) -> str:

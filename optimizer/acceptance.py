@@ -10,6 +10,8 @@ from ..agents.prompts import PromptBundle
 from ..agents.worked_examples import split_examples
 from .rollout import Rollout, mean_score, scored_pairs
 
+_MIN_SHARE = 0.8
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -37,14 +39,20 @@ def decide(before: Sequence[Rollout], after: Sequence[Rollout], min_gain: float 
     """Compare a child with its parent, rollout by rollout on the same examples.
 
     The child must gain more than `min_gain` on the mean over the pairs that no fault hit, and
-    no critical criterion may fail more often than before.
+    no critical criterion may fail more often than before. Where faults hit more than a fifth of
+    the pairs nothing is accepted: a prompt must not win by hiding its worst examples.
 
     Raises:
         ValueError: The two are not of the same examples in the same order.
     """
     pairs = scored_pairs(before, after)
-    if not pairs:
-        return Decision(False, "no pair without a fault to compare", None, None)
+    if not before:
+        return Decision(
+            False, "the prompt quotes every example; none is left to compare", None, None
+        )
+    if len(pairs) < _MIN_SHARE * len(before):
+        said = f"faults left {len(pairs)} of {len(before)} pairs, too few to compare"
+        return Decision(False, said, None, None)
     parent, child = ([pair[side] for pair in pairs] for side in (0, 1))
     low, high = mean_score(parent), mean_score(child)
     assert low is not None
@@ -61,14 +69,17 @@ def decide(before: Sequence[Rollout], after: Sequence[Rollout], min_gain: float 
 
 
 def unquoted(
-    before: Sequence[Rollout], after: Sequence[Rollout], child: PromptBundle
+    before: Sequence[Rollout], after: Sequence[Rollout], *bundles: PromptBundle
 ) -> tuple[list[Rollout], list[Rollout]]:
-    """Leave out the examples that the child's prompts hold as worked examples.
+    """Leave out the examples that one of the bundles holds as worked examples.
 
     It was told their answers, so they would only show that it can repeat them.
     """
     quoted = {
-        example.inputs for prompt in child.values() for example in split_examples(prompt.text)[1]
+        example.inputs
+        for bundle in bundles
+        for prompt in bundle.values()
+        for example in split_examples(prompt.text)[1]
     }
     kept = [
         pair

@@ -60,7 +60,7 @@ class AgentTask:
             "task": "agent",
             "agent": self.agent.name,
             "interface": self.agent.interface,
-            "model": self.lm.settings.identity(),
+            "model": self.lm.identity(),
             "rubric": self.rubric.fingerprint,
             "seed": self.random_seed,
         }
@@ -81,9 +81,8 @@ class AgentTask:
     def _scored(self, example: Example, outputs: dict[str, Any]) -> Rollout:
         verdicts = evaluate(self.rubric, CallRecord(example.inputs, outputs, example.gold))
         result = score(self.rubric, verdicts)
-        if result.objective is None:
-            fault = Fault(FaultOrigin.JUDGE, "nothing_applies", "no criterion applied to the call")
-            return Rollout(example.id, None, fault=fault)
+        if result.objective is None or result.inconclusive:
+            return Rollout(example.id, None, fault=_undecided(verdicts))
         return Rollout(
             example.id,
             result.objective,
@@ -116,6 +115,7 @@ class AgentTask:
                 for verdict in verdicts
                 if verdict.status is not Status.NOT_APPLICABLE
             },
+            critical_failures=score(self.rubric, verdicts).critical_failures,
             lessons={self.agent.name: self._lesson(example, "(no usable answer)", fault.message)},
         )
 
@@ -134,3 +134,12 @@ class AgentTask:
 
     def _call_seed(self, example: Example, repeat: int) -> int:
         return int(fingerprint([self.random_seed, example.id, repeat], _SEED_DIGITS), 16)
+
+
+def _undecided(verdicts: Sequence[Verdict]) -> Fault:
+    """Say why a call cannot be scored: a share of the criteria would be another score."""
+    open_ = [verdict for verdict in verdicts if verdict.status is Status.INCONCLUSIVE]
+    if not open_:
+        return Fault(FaultOrigin.JUDGE, "nothing_applies", "no criterion applied to the call")
+    said = f"{open_[0].criterion}: {open_[0].rationale}"
+    return Fault(FaultOrigin.JUDGE, "inconclusive", said)

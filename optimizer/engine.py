@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ from .search import search
 from .selection import Choice, choose
 from .settings import EngineSettings
 from .task import Task
+
+_TESTED = "tested_winners"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,17 @@ class Engine:
             self.ledger,
             self.budget.rollouts,
             time.monotonic() - started,
+            0 if held_out is None else self._earlier_tests(choice.winner.bundle.fingerprint),
         )
+
+    def _earlier_tests(self, winner: str) -> int:
+        """Note that this winner was tested, and count the others that were before it."""
+        note = self.journal.note(_TESTED)
+        tested = [] if note is None else json.loads(note)
+        if winner not in tested:
+            tested.append(winner)
+            self.journal.write_note(_TESTED, json.dumps(tested))
+        return tested.index(winner)
 
     async def _choose(self, pool: Pool, evaluator: Evaluator, stopped: list[str]) -> Choice:
         try:

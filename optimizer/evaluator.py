@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ..agents.budget import Budget
-from ..agents.errors import CotuneError, Fault
-from ..agents.ledger import Ledger, Role, charged_to
+from ..agents.errors import Fault
+from ..agents.fingerprint import fingerprint
+from ..agents.ledger import Ledger, Role, Usage, charged_to
 from ..agents.prompts import PromptBundle
 from ..simulation.journal import Journal
 from .example import Example
 from .observer import Observer
+from .paused import PausedError
 from .rollout import Rollout
 from .task import Task
 
-
-class PausedError(CotuneError):
-    """Too many rollouts failed through no fault of the assistant; the run can be resumed."""
+_IN_VAIN = "usage_in_vain"
 
 
 @dataclass(slots=True)
@@ -45,7 +46,14 @@ class Evaluator:
     observer: Observer
     fault_threshold: float = 0.05
     faults: list[Fault] = field(default_factory=list)
+    _identity: str = field(init=False)
     _known: dict[str, Rollout] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._identity = fingerprint(self.task.identity(), 32)
+        spent = self._spent_in_vain()
+        self.ledger.replay(Role.TASK, self.task.name, spent)
+        self.budget.add(spent)
 
     async def evaluate(
         self, examples: Sequence[Example], candidate: PromptBundle, repeat: int = 0
@@ -81,8 +89,8 @@ class Evaluator:
 
     def _key(self, example: Example, candidate: PromptBundle, repeat: int) -> str:
         prompts = candidate.only(*self.task.seed)
-        content = [self.task.identity(), example.id, example.fingerprint, prompts.fingerprint]
-        return Journal.key("rollout", [*content, repeat])
+        content = [self._identity, example.id, example.fingerprint, prompts.fingerprint, repeat]
+        return Journal.key("rollout", content)
 
     def _replayed(self, key: str) -> bool:
         record = self.journal.get(key)
@@ -107,6 +115,7 @@ class Evaluator:
                 with charged_to(key=key):
                     rollout = await self.task.rollout(example, candidate, repeat)
             except Exception as error:  # a bug in the task, too, lets the others end first
+                self._spend_in_vain(self.ledger.collect(key))
                 stop.append(error)
                 return
             rollout = replace(rollout, usage=rollout.usage + self.ledger.collect(key))
@@ -128,12 +137,24 @@ class Evaluator:
 
         await asyncio.gather(*(play_in_turn() for _ in range(self.task.concurrency)))
         if stop:
+            self._spend_in_vain(sum((one.usage for one in lost.values()), Usage()))
             raise stop[0]
         # An exclusion becomes part of the run only when the run goes on with it: after a pause
         # the lost rollouts are played again.
         for key, rollout in lost.items():
             self.journal.put(key, rollout.to_json())
             self._keep(key, rollout, replayed=False)
+
+    def _spent_in_vain(self) -> Usage:
+        """Return what earlier invocations paid for without a result to keep."""
+        note = self.journal.note(_IN_VAIN)
+        return Usage() if note is None else Usage(**json.loads(note))
+
+    def _spend_in_vain(self, usage: Usage) -> None:
+        """Note paid calls of rollouts that are not journaled, so that the budget knows them."""
+        if usage != Usage():
+            total = self._spent_in_vain() + usage
+            self.journal.write_note(_IN_VAIN, json.dumps(total.to_json()))
 
     def _allowed_faults(self) -> int:
         """One fault never pauses a run, unless the threshold is 0."""

@@ -159,8 +159,10 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         before = cast(list[Rollout], proposal.eval_before.outputs)
         after = cast(list[Rollout], proposal.eval_after.outputs)
         bundle = self._bundle(proposal.candidate)
-        decision = decide(*unquoted(before, after, bundle), self._settings.min_gain)
-        parent = self._number(state.program_candidates[proposal.parent_program_ids[0]])
+        written_from = self._bundle(state.program_candidates[proposal.parent_program_ids[0]])
+        pairs = unquoted(before, after, written_from, bundle)
+        decision = decide(*pairs, self._settings.min_gain)
+        parent = self.pool.number_of(written_from)
         if decision.accepted:
             self._promised[bundle.fingerprint] = bundle, parent, decision
         else:
@@ -217,9 +219,6 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
 
     def _bundle(self, texts: Mapping[str, str]) -> PromptBundle:
         return self._seed.with_texts(texts)
-
-    def _number(self, texts: Mapping[str, str]) -> int:
-        return self.pool.number_of(self._bundle(texts))
 
     def _rejected(self, parent: PromptBundle, agent: str) -> list[tuple[str, str]]:
         """Return what was tried from this parent before and turned down, oldest first."""

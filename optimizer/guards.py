@@ -55,7 +55,7 @@ class Guards:
         new, old = f" {_normalise(text)} ", f" {_normalise(parent.text)} "
         for secret in sorted(self.secret):
             if f" {secret} " in new and f" {secret} " not in old:
-                return f"the prompt copies a protected example: '{secret[:60]}'"
+                return "the prompt copies an example or a text that must stay out of it"
         return None
 
 

@@ -18,7 +18,7 @@ class Plan:
         seed: Scoring the seed on val.
         per_candidate: One accepted candidate: parent and child on a minibatch, child on val.
         candidates: Accepted candidates that fit, at least.
-        selection: Running the finalists again on val.
+        selection: Running the seed and the finalists again on val.
         test: Seed and winner on test.
     """
 
@@ -49,7 +49,7 @@ def make_plan(settings: EngineSettings, splits: Splits) -> Plan:
     val, test = len(splits.val), len(splits.test)
     minibatch = min(settings.search.minibatch, len(splits.train))
     tested = 2 * test * settings.test.repeats
-    selected = settings.selection.finalists * val * settings.selection.repeats
+    selected = (settings.selection.finalists + 1) * val * settings.selection.repeats
     per_candidate = 2 * minibatch + val
     total = settings.limits.rollouts
     left = total - tested - selected - val
@@ -58,7 +58,7 @@ def make_plan(settings: EngineSettings, splits: Splits) -> Plan:
         raise UsageError(
             f"limits.rollouts is {total}, which does not buy one candidate: test needs {tested} "
             f"(2 × {test} examples × {settings.test.repeats}), selection {selected} "
-            f"({settings.selection.finalists} finalists × {val} val examples × "
+            f"(seed and {settings.selection.finalists} finalists × {val} val examples × "
             f"{settings.selection.repeats}), the seed {val}, one candidate {per_candidate}. "
             f"Allow at least {needed}, or lower selection.finalists."
         )

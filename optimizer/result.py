@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..agents.errors import Fault
 from ..agents.ledger import Ledger
 from ..agents.prompts import PromptBundle
 from ..rubrics.statistics import Conclusion
+from .acceptance import decide
 from .candidate import Candidate, Pool
 from .held_out import HeldOut
 from .plan import Plan
@@ -31,6 +30,7 @@ class RunResult:
         ledger: All model calls.
         rollouts: Rollouts used, replayed ones included.
         seconds: Wall time of this invocation.
+        earlier_tests: Other winners that this folder's runs tested on the same examples before.
     """
 
     task: str
@@ -43,6 +43,7 @@ class RunResult:
     ledger: Ledger
     rollouts: int
     seconds: float
+    earlier_tests: int = 0
 
     @property
     def seed(self) -> PromptBundle:
@@ -62,8 +63,8 @@ class RunResult:
     @property
     def val_gain(self) -> float | None:
         """Winner minus seed on val: what a maximum over val would claim."""
-        seed, winner = self.pool.seed.val_score, self.winner.val_score
-        return None if seed is None or winner is None else winner - seed
+        compared = decide(self.pool.seed.val, self.winner.val)
+        return None if compared.before is None else compared.gain
 
     @property
     def overfit(self) -> float | None:
@@ -71,7 +72,3 @@ class RunResult:
         if self.held_out is None or self.val_gain is None:
             return None
         return self.val_gain - self.held_out.overall.difference.mean
-
-    def faults_by_origin(self) -> Mapping[str, int]:
-        """Count the faults by who caused them."""
-        return Counter(str(fault.origin) for fault in self.faults)

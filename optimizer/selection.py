@@ -46,15 +46,14 @@ async def choose(
 ) -> Choice:
     """Run the finalists again on val and choose the best by all their rollouts.
 
-    The seed stays unless a finalist's fresh repeats beat it, no critical criterion failing more
-    often: a lucky val score is no reason to ship a prompt. Comparisons are with the seed, pair by
-    pair, so that what a fault hit on one side counts on neither.
+    The seed runs again too, and stays unless a finalist beats it on the fresh repeats, no critical
+    criterion failing more often: neither a lucky candidate nor an unlucky seed is a reason to ship
+    a prompt. Comparisons are pair by pair, so that what a fault hit on one side counts on neither.
     """
-    seed = pool.seed
-    finalists = [
-        await _run_again(one, seed, val, evaluator, settings.repeats)
-        for one in _ranked(pool)[: settings.finalists]
-    ]
+    seed, ranked = pool.seed, _ranked(pool)[: settings.finalists]
+    again = _Again(val, evaluator, settings.repeats)
+    fresh_seed = await again(seed) if ranked else []
+    finalists = [_finalist(seed, fresh_seed, one, await again(one)) for one in ranked]
     kept = [one for one in finalists if one.holds.accepted]
     if not kept:
         return Choice(seed, tuple(finalists), _why_the_seed(finalists))
@@ -72,23 +71,30 @@ def _ranked(pool: Pool) -> list[Candidate]:
     )
 
 
-async def _run_again(
-    candidate: Candidate,
-    seed: Candidate,
-    val: Sequence[Example],
-    evaluator: Evaluator,
-    repeats: int,
+@dataclass(frozen=True, slots=True)
+class _Again:
+    val: Sequence[Example]
+    evaluator: Evaluator
+    repeats: int
+
+    async def __call__(self, candidate: Candidate) -> list[Rollout]:
+        """Return the candidate's rollouts on the fresh repeats."""
+        fresh: list[Rollout] = []
+        for repeat in range(1, self.repeats + 1):
+            fresh += await self.evaluator.evaluate(self.val, candidate.bundle, repeat)
+        return fresh
+
+
+def _finalist(
+    seed: Candidate, fresh_seed: Sequence[Rollout], candidate: Candidate, fresh: Sequence[Rollout]
 ) -> Finalist:
-    fresh: list[Rollout] = []
-    for repeat in range(1, repeats + 1):
-        fresh += await evaluator.evaluate(val, candidate.bundle, repeat)
     everything = [*candidate.val, *fresh]
     return Finalist(
         candidate,
         mean_score(fresh),
         mean_score(everything) or 0.0,
-        decide([*seed.val] * repeats, fresh),
-        decide([*seed.val] * (repeats + 1), everything).gain,
+        decide(fresh_seed, fresh),
+        decide([*seed.val, *fresh_seed], everything).gain,
     )
 
 

@@ -36,7 +36,7 @@ class Selection(BaseModel):
 
     Attributes:
         finalists: Best candidates by val score that are run again.
-        repeats: Fresh rollouts of each val example per finalist.
+        repeats: Fresh rollouts of each val example, for the seed and each finalist.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -149,8 +149,13 @@ class Rubric(_Data):
 
     @property
     def fingerprint(self) -> str:
-        """Short hash of everything in the rubric."""
-        return fingerprint(self.model_dump(mode="json"))
+        """Short hash of everything that decides a score: the rubric and its checks' code."""
+        checks = {
+            criterion.check.name: find_check(criterion.check.name, self.subject).source
+            for criterion in self.criteria
+            if criterion.check is not None
+        }
+        return fingerprint([self.model_dump(mode="json"), checks])
 
     def criterion(self, criterion_id: str) -> Criterion:
         """Return a criterion.

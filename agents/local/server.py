@@ -16,7 +16,7 @@ from typing import IO, Self
 from ..errors import CotuneError, UsageError
 from .catalog import get_model
 from .client import HOST, served_model
-from .store import require_model
+from .store import require_model, weights_of
 
 _STOP_SECONDS = 5.0
 _LOG_TAIL = 1500
@@ -33,6 +33,7 @@ class LocalServer:
         name: What the server calls the model; `openai/NAME` for an LM class.
         port: Where it listens on 127.0.0.1.
         slots: Requests served at once; give it no more than that at a time.
+        weights: What identifies the file that is served.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class LocalServer:
         """
         self.name = name
         self.slots = slots
+        self.weights = ""
         self.port = port or _free_port()
         self._model_file = model_file
         self._context = context
@@ -73,7 +75,9 @@ class LocalServer:
         """
         model = get_model(name)
         file = require_model(name)
-        return cls(file, name=name, slots=slots or model.slots, context=model.context, port=port)
+        server = cls(file, name=name, slots=slots or model.slots, context=model.context, port=port)
+        server.weights = weights_of(file, model)
+        return server
 
     @property
     def api_base(self) -> str:

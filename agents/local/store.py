@@ -79,6 +79,14 @@ def require_model(name: str) -> Path:
     return path
 
 
+def weights_of(path: Path, model: LocalModel) -> str:
+    """Return what identifies a model file: its hash, or size and time of a person's own file."""
+    if path == stored_path(model):
+        return model.sha256
+    now = path.stat()
+    return f"{path.name}, {now.st_size} bytes, {now.st_mtime_ns}"
+
+
 def verify(path: Path, model: LocalModel) -> None:
     """Check a file against the catalog; quick when it has not changed since the last time.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from rich.console import Console
 
 from ...agents.errors import CotuneError
 from ...optimizer.evaluator import PausedError
+from ...simulation.journal import Journal
 from ..agent_run import AgentRun
 from ..config import Models, RunConfig, load_config
 from ..present import announce, conclude
@@ -22,7 +23,11 @@ from ..report import render_report, save_report
 from ..run_record import RunRecord, record_of
 from ..tracking import Tracker
 
+Log = Callable[[RunRecord, str], bool]
+"""Writes a finished run and its report to MLflow; whether it was written."""
+
 _MLFLOW_NOTE = "mlflow_run"
+_OF_ONE_PROVIDER = ("api_base", "api_key_env", "price")  # wrong, or secret, for another
 _SHORT_NAMES = {"local": "local:qwen2.5-coder-1.5b", "scripted": "scripted:grocery"}
 
 
@@ -59,7 +64,8 @@ class Options:
         task = models.task
         if self.model is not None:
             name = _SHORT_NAMES.get(self.model, self.model)
-            task = task.model_copy(update={"model": name, "api_base": None})
+            nothing = dict.fromkeys(_OF_ONE_PROVIDER)
+            task = task.model_copy(update={"model": name, **nothing})
         if self.api_base is not None:
             task = task.model_copy(update={"api_base": self.api_base})
         return models.model_copy(update={"task": task})
@@ -76,20 +82,15 @@ def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
     run_ = AgentRun.prepare(config, name, shlex.join(["cotune", *sys.argv[1:]]))
     announce(run_, console)
     tracker = Tracker(config.tracking.uri, config.tracking.experiment) if options.track else None
-    with run_.journal() as journal:
-        run_id = None
-        if tracker is not None:
-            run_id = tracker.begin(run_.about, journal.note(_MLFLOW_NOTE))
-            journal.write_note(_MLFLOW_NOTE, run_id)
-        with _telling(tracker, run_id), RunProgress(console) as progress:
+    with _resumable(), run_.journal() as journal, _tracked(tracker, run_, journal) as log:
+        with RunProgress(console) as progress:
             result = run_.execute(journal, progress)
-    record = record_of(result, run_.about)
-    record.save(run_.folder)
-    result.winner.bundle.save(run_.folder / "prompts")
-    page = render_report(record)
-    report = save_report(page, run_.folder)
-    if tracker is not None and run_id is not None:
-        tracker.log(record, page, run_id)
+        record = record_of(result, run_.about)
+        record.save(run_.folder)
+        result.winner.bundle.save(run_.folder / "prompts")
+        page = render_report(record)
+        report = save_report(page, run_.folder)
+        log(record, page)
     conclude(record, report, config.tracking.uri if options.track else None, console)
     if options.as_json:
         typer.echo(record.model_dump_json(indent=2))
@@ -97,24 +98,39 @@ def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
 
 
 @contextmanager
-def _telling(tracker: Tracker | None, run_id: str | None) -> Iterator[None]:
-    """Tell MLflow and the person how a run ended that did not finish."""
+def _resumable() -> Iterator[None]:
+    """Tell a person who stops a run how it goes on."""
     try:
         yield
-    except PausedError as error:
-        if tracker is not None and run_id is not None:
-            tracker.pause(run_id, str(error))
-        raise
     except KeyboardInterrupt:
-        if tracker is not None and run_id is not None:
-            tracker.pause(run_id, "stopped by the user")
         typer.echo(
             "Stopped. What was paid for is in the journal: run the same command again and it "
             "goes on from here.",
             err=True,
         )
         raise typer.Exit(130) from None
-    except CotuneError as error:
-        if tracker is not None and run_id is not None:
-            tracker.fail(run_id, str(error))
+
+
+@contextmanager
+def _tracked(tracker: Tracker | None, run: AgentRun, journal: Journal) -> Iterator[Log]:
+    """Open the run in MLflow and give what writes its end; however it ends, MLflow knows."""
+    if tracker is None:
+        yield _not_tracked
+        return
+    run_id = tracker.begin(run.about, journal.note(_MLFLOW_NOTE))
+    try:
+        journal.write_note(_MLFLOW_NOTE, run_id)
+        yield lambda record, page: tracker.log(record, page, run_id)
+    except PausedError as error:
+        tracker.pause(run_id, str(error))
         raise
+    except KeyboardInterrupt:
+        tracker.pause(run_id, "stopped by the user")
+        raise
+    except BaseException as error:  # SystemExit too, when nobody reads the output any more
+        tracker.fail(run_id, str(error) if isinstance(error, CotuneError) else repr(error))
+        raise
+
+
+def _not_tracked(record: RunRecord, page: str) -> bool:
+    return False

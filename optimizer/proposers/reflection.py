@@ -17,6 +17,7 @@ from ...agents.ledger import Ledger, Role, Usage, charged_to
 from ...agents.lm import LanguageModel
 from ...agents.prompts import Prompt, read_prompt
 from ...simulation.journal import Journal
+from ..paused import PausedError
 from ..rollout import Lesson
 from .proposer import Assignment, ProposalFailedError
 
@@ -69,7 +70,7 @@ class ReflectionProposer:
     async def _rewrite(self, prompt: Prompt, assignment: Assignment) -> str:
         inputs = _inputs(prompt, assignment)
         instructions = read_prompt(_INSTRUCTIONS)
-        content = [self.lm.settings.identity(), instructions.text, inputs, self.random_seed]
+        content = [self.lm.identity(), instructions.text, inputs, self.random_seed]
         key = Journal.key("proposal", content)
         record = self.journal.get(key)
         if record is None:
@@ -77,7 +78,7 @@ class ReflectionProposer:
             self.journal.put(key, record)
         else:
             usage = Usage(**record["usage"])
-            self.ledger.replay(Role.REFLECTION, "", usage)
+            self.ledger.replay(Role.REFLECTION, "reflection", usage)
             if self.lm.budget is not None:
                 self.lm.budget.add(usage)
         if "unusable" in record:
@@ -89,10 +90,14 @@ class ReflectionProposer:
         seed = int(fingerprint([self.random_seed, key], 7), 16)
         try:
             with charged_to(key=key):
-                answer = await Agent("", Proposal).call(instructions, self.lm, inputs, seed)
+                answer = await Agent("reflection", Proposal).call(instructions, self.lm, inputs, seed)
         except FaultError as error:
             if error.fault.origin is not FaultOrigin.ASSISTANT:
-                raise ProposalFailedError(str(error)) from error
+                raise PausedError(
+                    f"The run paused: the reflection model gave no answer ({error.fault.message}). "
+                    "Nothing is lost. Mend the cause and run the same command again; it goes on "
+                    "from here."
+                ) from error
             answer = {"unusable": f"the model gave no usable answer: {error.fault.message}"}
         return {**answer, "usage": self.ledger.collect(key).to_json()}
 

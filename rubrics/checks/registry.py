@@ -18,6 +18,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -48,6 +49,14 @@ class Check:
     kind: SubjectKind
     function: CheckFunction
     parameters: type[BaseModel]
+
+    @property
+    def source(self) -> str:
+        """The function's code, so that a mended check is another check; its name where unknown."""
+        try:
+            return inspect.getsource(self.function)
+        except (OSError, TypeError):
+            return self.name
 
     @classmethod
     def of(cls, name: str, kind: SubjectKind, function: CheckFunction) -> Check:
@@ -107,7 +116,7 @@ def find_check(name: str, kind: SubjectKind) -> Check:
         UsageError: There is no such check, or it is not one of this kind.
     """
     if ":" in name:
-        return Check.of(name, kind, _imported(name))
+        return _own_check(name, kind)
     if name not in _CHECKS[kind]:
         known = ", ".join(sorted(_CHECKS[kind]))
         raise UsageError(
@@ -136,6 +145,12 @@ def _parameter_problem(detail: ErrorDetails) -> str:
             return (
                 f"parameter '{name}': found {detail['input']!r}; {message[0].lower()}{message[1:]}"
             )
+
+
+@cache
+def _own_check(name: str, kind: SubjectKind) -> Check:
+    """Import a user's check once: every verdict asks for it."""
+    return Check.of(name, kind, _imported(name))
 
 
 def _imported(name: str) -> CheckFunction:
