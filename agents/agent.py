@@ -13,6 +13,7 @@ from .compact_adapter import CompactAdapter, output_schema, render_value
 from .errors import FaultError
 from .ledger import charged_to
 from .prompts import Prompt
+from .worked_examples import HEADING
 
 _ADAPTER = CompactAdapter()
 
@@ -38,8 +39,14 @@ class Agent:
         }
 
     def _values(self, inputs: Mapping[str, Any]) -> dict[str, str]:
-        """Return what placeholders may name: the input fields, as the model would read them."""
-        return {name: render_value(value) for name, value in inputs.items()}
+        """Return what placeholders may name: the input fields, as the model would read them.
+
+        Inputs are data: one that looks like an examples section must not become one.
+        """
+        return {
+            name: render_value(value).replace(HEADING, f"#{HEADING}")
+            for name, value in inputs.items()
+        }
 
     async def call(
         self, prompt: Prompt, lm: dspy.BaseLM, inputs: Mapping[str, Any], seed: int

@@ -72,7 +72,7 @@ class AgentRun:
         agent = _agent(name)
         task = config.agent_task(name)
         seed = _seed(config, name)
-        _require_known_placeholders(seed[name], agent)
+        _require_known_placeholders(seed[name], agent, config.prompts or PROMPTS)
         splits = task.load_splits()
         rubric = load_rubric(task.rubric)
         if rubric.subject != "call":
@@ -169,12 +169,12 @@ def _seed(config: RunConfig, name: str) -> PromptBundle:
     return prompts.only(name)
 
 
-def _require_known_placeholders(prompt: Prompt, agent: Agent) -> None:
+def _require_known_placeholders(prompt: Prompt, agent: Agent, folder: Path) -> None:
     known = list(agent.signature.input_fields)
     unknown = sorted(prompt.placeholders - set(known))
     if unknown:
         raise UsageError(
-            f"The prompt {prompt.agent}.md has the placeholder '{{{{ {unknown[0]} }}}}', for which "
+            f"The prompt {folder / prompt.agent}.md has the placeholder '{{{{ {unknown[0]} }}}}', for which "
             f"the assistant has no value. It can name the agent's inputs: {', '.join(known)}."
         )
 

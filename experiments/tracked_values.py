@@ -210,9 +210,7 @@ def _held_out_rows(record: RunRecord) -> list[dict[str, Any]]:
 
 def _ledger_rows(record: RunRecord) -> list[dict[str, Any]]:
     replayed = record.invocation.replayed_by
-    return [
-        {**one.model_dump(), "replayed": replayed(one.role, one.agent)} for one in record.usage
-    ]
+    return [{**one.model_dump(), "replayed": replayed(one.role, one.agent)} for one in record.usage]
 
 
 def _prompt_files(folder: str, one: CandidateRecord) -> dict[str, str]:

@@ -107,15 +107,16 @@ class AgentTask:
     def _unusable(self, example: Example, fault: Fault) -> Rollout:
         """Score an answer that could not be used: the assistant's own failure, worth nothing."""
         verdicts = evaluate(self.rubric, CallRecord(example.inputs, {}, example.gold))
+        failed = [
+            verdict.criterion for verdict in verdicts if verdict.status is not Status.NOT_APPLICABLE
+        ]
         return Rollout(
             example.id,
             0.0,
-            objectives={
-                verdict.criterion: 0.0
-                for verdict in verdicts
-                if verdict.status is not Status.NOT_APPLICABLE
-            },
-            critical_failures=score(self.rubric, verdicts).critical_failures,
+            objectives=dict.fromkeys(failed, 0.0),
+            critical_failures=tuple(
+                name for name in failed if self.rubric.criterion(name).critical
+            ),
             lessons={self.agent.name: self._lesson(example, "(no usable answer)", fault.message)},
         )
 

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from ...agents.errors import CotuneError
-from ...optimizer.evaluator import PausedError
+from ...optimizer.paused import PausedError
 from ...simulation.journal import Journal
 from ..agent_run import AgentRun
 from ..config import Models, RunConfig, load_config

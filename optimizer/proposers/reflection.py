@@ -90,7 +90,9 @@ class ReflectionProposer:
         seed = int(fingerprint([self.random_seed, key], 7), 16)
         try:
             with charged_to(key=key):
-                answer = await Agent("reflection", Proposal).call(instructions, self.lm, inputs, seed)
+                answer = await Agent("reflection", Proposal).call(
+                    instructions, self.lm, inputs, seed
+                )
         except FaultError as error:
             if error.fault.origin is not FaultOrigin.ASSISTANT:
                 raise PausedError(

@@ -68,6 +68,17 @@ def test_rollouts_leave_money_for_those_held_back() -> None:
     budget.check_call()
 
 
+def test_rollouts_leave_tokens_for_those_held_back() -> None:
+    budget = Budget(Limits(rollouts=100, tokens=1000), reserved=30)
+    budget.take(10)
+    budget.add(Usage(input_tokens=250))
+    with pytest.raises(BudgetExhaustedError, match="250 of 1,000 tokens are used, and 31 rollouts"):
+        budget.take(1)
+    assert budget.rollouts == 10
+    budget.reserve(0)
+    budget.take(1)
+
+
 def test_without_limits_on_them_tokens_and_money_are_free() -> None:
     budget = Budget(Limits(rollouts=1))
     budget.add(Usage(input_tokens=10**12, cost=10**6))

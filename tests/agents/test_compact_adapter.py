@@ -20,7 +20,7 @@ from cotune.agents.compact_adapter import (
     read_answer,
     render_inputs,
 )
-from cotune.agents.errors import Fault, FaultError, FaultOrigin
+from cotune.agents.errors import Fault, FaultError, FaultOrigin, UsageError
 from cotune.agents.grocery.signatures import Search
 from cotune.agents.prompts import Prompt
 from cotune.agents.reask import with_reminder, without_reminder
@@ -85,6 +85,13 @@ def called() -> Callable[..., tuple[dict[str, Any], list[Request]]]:
         return answer, engine.requests
 
     return call
+
+
+def test_placeholders_are_filled_from_the_inputs_of_the_same_name(called: Any) -> None:
+    _, (request,) = called(_response(RIGHT), prompt="Sort {{ text }} and {{text}}.")
+    assert request.system == "Sort figs and figs."
+    with pytest.raises(UsageError, match="placeholder 'store'"):
+        called(_response(RIGHT), prompt="Sort for {{ store }}.")
 
 
 def test_request_is_prompt_inputs_and_schema_and_nothing_else(called: Any) -> None:

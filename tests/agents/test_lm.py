@@ -197,14 +197,25 @@ async def test_rate_limit_waits_as_long_as_asked(
     provider.error(429, Retry_After="7")
     ledger = Ledger()
     assert await _route(_model(provider, ledger)) == {"agent": "cart"}
-    assert waits == [7.0]
+    assert len(waits) == 1
+    assert 7.0 <= waits[0] <= 7.5
     assert (ledger.total.calls, ledger.total.attempts) == (1, 2)
+
+
+async def test_many_callers_do_not_come_back_all_at_once(
+    provider: FakeProvider, waits: list[float]
+) -> None:
+    for _ in range(3):
+        provider.error(429, Retry_After="86400")
+    await _route(_model(provider, Ledger()))
+    assert len(set(waits)) == 3
 
 
 async def test_absurd_retry_after_is_capped(provider: FakeProvider, waits: list[float]) -> None:
     provider.error(429, Retry_After="86400")
     await _route(_model(provider, Ledger()))
-    assert waits == [lm_module.MAX_RETRY_AFTER]
+    assert len(waits) == 1
+    assert 0 <= waits[0] - lm_module.MAX_RETRY_AFTER <= 0.5
 
 
 async def test_server_errors_are_retried_with_growing_waits(
@@ -412,3 +423,14 @@ async def test_request_is_answered_with_a_response(provider: FakeProvider) -> No
 def test_synchronous_calls_are_refused(provider: FakeProvider) -> None:
     with pytest.raises(TypeError, match="acall"):
         _model(provider, Ledger())("hello")
+
+
+def test_other_weights_under_the_same_name_are_another_model() -> None:
+    def identity(weights: str) -> dict[str, Any]:
+        chosen = ModelSettings(model="local:tiny")
+        address = "http://127.0.0.1:9/v1"
+        return LanguageModel(chosen, Role.TASK, Ledger(), None, address, weights).identity()
+
+    assert identity("one") == identity("one")
+    assert identity("one") != identity("other")
+    assert identity("") == ModelSettings(model="local:tiny").identity()

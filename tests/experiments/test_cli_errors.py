@@ -66,9 +66,9 @@ def test_an_agent_the_configuration_does_not_name(config: Path) -> None:
     [
         ("models:", "models: [", ("not valid YAML", "line ")),
         ("seed: 0", "sede: 0", ("sede", "Line ", "seed")),
-        ("rollouts: 340", "rollouts: many", ("limits.rollouts", "Line ", "many")),
+        ("rollouts: 362", "rollouts: many", ("limits.rollouts", "Line ", "many")),
         ("proposer: lessons ", "proposer: reflection ", ("models.reflection", "lessons")),
-        ("rollouts: 340", "rollouts: 200", ("limits.rollouts is 200", "at least")),
+        ("rollouts: 362", "rollouts: 200", ("limits.rollouts is 200", "at least")),
         ("grocery_routing", "grocery_ruoting", ("grocery_ruoting", "grocery_routing")),
         ("examples/routing", "examples/ruoting", ("examples/ruoting", "does not exist")),
         ("prompts: prompts", "prompts: promtps", ("promtps", "AGENT.md")),
@@ -110,7 +110,7 @@ def test_a_broken_example(config: Path) -> None:
 def test_a_placeholder_without_a_value(config: Path) -> None:
     prompt = config.parent / "prompts" / "router.md"
     prompt.write_text(prompt.read_text() + "You work for {{ shop }}.\n")
-    assert_refused(optimize(config, *OFFLINE), 2, prompt, "'shop'", "no value")
+    assert_refused(optimize(config, *OFFLINE), 2, prompt, "{{ shop }}", "no value")
     assert_nothing_begun(config)
 
 
@@ -125,7 +125,7 @@ def test_an_endpoint_that_is_down(config: Path) -> None:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         said = optimize(config, "--model", "openai/x", "--api-base", address, "--no-mlflow")
-    assert_refused(said, 1, "openai/x", address, "does not answer", "Nothing was spent")
+    assert_refused(said, 1, "openai/x", address, "does not answer", "No rollout was started")
 
 
 def test_a_wrong_key(config: Path) -> None:
@@ -201,12 +201,12 @@ def test_mlflow_that_cannot_be_used(uri: str, config: Path, tmp_path: Path) -> N
 
 
 def test_tokens_that_end_before_the_seed_is_scored(config: Path) -> None:
-    edit(config, limits={"rollouts": 340, "tokens": 400})
+    edit(config, limits={"rollouts": 362, "tokens": 400})
     assert_refused(optimize(config, *OFFLINE), 1, "of 400 tokens", "limits", "goes on")
     runs = config.parent / "cotune-runs"
     kept = journaled(runs)
     assert kept > 0
-    edit(config, limits={"rollouts": 340})
+    edit(config, limits={"rollouts": 362})
     assert optimize(config, *OFFLINE).code == 0
     assert record(runs).invocation.replayed == kept
 
@@ -217,9 +217,10 @@ def test_a_full_disk_loses_nothing(config: Path, monkeypatch: pytest.MonkeyPatch
         said = optimize(config, *OFFLINE)
     assert_refused(said, 1, "No space left", "journal")
     runs = config.parent / "cotune-runs"
-    assert journaled(runs) == 340
+    paid = journaled(runs)
+    assert paid > 0
     assert optimize(config, *OFFLINE).code == 0
-    assert record(runs).invocation.replayed == 340
+    assert record(runs).invocation.replayed == paid
 
 
 def test_a_reader_that_leaves_early_gets_no_traceback(config: Path) -> None:

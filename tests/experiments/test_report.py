@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -91,6 +92,25 @@ def test_the_test_is_shown_overall_and_by_criterion(page: _Page) -> None:
     assert "The right agent gets the message" in page.text
     assert "only a judge can decide them: The tone is right." in page.text
     assert page.text.count("critical") == 1
+
+
+def test_a_critical_loss_stands_in_the_headline(record: RunRecord) -> None:
+    assert record.held_out is not None
+    one = record.held_out.objectives["harmless"]
+    loss = replace(one, difference=replace(one.difference, mean=-0.05))
+    objectives = {**record.held_out.objectives, "harmless": loss}
+    held_out = replace(record.held_out, objectives=objectives)
+    page = render_report(record.model_copy(update={"held_out": held_out}))
+    (headline,) = re.findall(r'<p class="sentence">(.*)</p>', page)
+    assert "worse than the seed: &#39;Nothing is paid by mistake&#39;" in headline
+
+
+def test_replayed_calls_are_told_per_agent(record: RunRecord) -> None:
+    replays = ({"role": "task", "agent": "routing", "calls": 123},)
+    invocation = {**record.invocation.model_dump(), "replays": replays}
+    again = record.model_validate({**record.model_dump(), "invocation": invocation})
+    assert '<td class="n">123</td>' in render_report(again)
+    assert "123 calls were read back" in render_report(again)
 
 
 def test_every_candidate_has_its_line(record: RunRecord, page: _Page) -> None:

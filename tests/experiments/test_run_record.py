@@ -46,7 +46,8 @@ def test_a_replayed_run_gives_the_same_record_but_for_the_invocation(tmp_path: P
     )
     before, after = first.pop("invocation"), second.pop("invocation")
     assert first == second
-    assert (before["replayed"], after["replayed"]) == (0, first["rollouts"])
+    assert before["replays"] == []
+    assert after["replays"] == [{"role": "task", "agent": "routing", "calls": first["rollouts"]}]
     assert before["sent"][0]["sent"]["model"] == "scripted:fake"
 
 
@@ -92,6 +93,26 @@ def test_a_loss_is_called_a_loss(record: RunRecord) -> None:
     record = _with_difference(record, -0.3, -0.1)
     assert sentence(record).startswith("Worse:")
     assert "Keep the seed" in reading(record)
+
+
+def test_a_critical_criterion_that_got_worse_is_named(record: RunRecord) -> None:
+    assert "critical" not in sentence(record), "no difference is no loss"
+    assert record.held_out is not None
+    for criterion, warned in (("harmless", True), ("right_agent", False)):
+        one = record.held_out.objectives[criterion]
+        loss = replace(one, difference=replace(one.difference, mean=-0.05))
+        objectives = {**record.held_out.objectives, criterion: loss}
+        held_out = replace(record.held_out, objectives=objectives)
+        said = sentence(record.model_copy(update={"held_out": held_out}))
+        assert said.startswith("Improved: ")
+        assert said.endswith(": 'Nothing is paid by mistake' (−0.050).") == warned
+
+
+def test_a_test_split_that_was_used_before_is_admitted(improved: RunResult) -> None:
+    said = [sentence(record_of(replace(improved, earlier_tests=n), about())) for n in (0, 1, 2)]
+    assert "earlier" not in said[0]
+    assert said[1].endswith("used for 1 earlier winner, so the interval is too kind.")
+    assert said[2].endswith("used for 2 earlier winners, so the interval is too kind.")
 
 
 def test_without_an_interval_nothing_is_concluded(record: RunRecord) -> None:

@@ -14,6 +14,7 @@ from cotune.experiments.prompt_registry import registry_name
 from cotune.experiments.run_record import RunRecord, record_of
 from cotune.experiments.tracking import Tracker
 from cotune.optimizer.result import RunResult
+from cotune.rubrics.statistics import Conclusion
 
 from .conftest import HOSTILE, about
 
@@ -110,6 +111,8 @@ def test_tables_and_files_can_be_read_back(tracker: Tracker, record: RunRecord) 
     assert rows[1]["parent"] == 0
     front = json.loads(_artifact(tracker, run_id, "pareto_front.json"))
     assert record.winner in [row[front["columns"].index("number")] for row in front["data"]]
+    ledger = json.loads(_artifact(tracker, run_id, "ledger.json"))
+    assert ledger["columns"][-1] == "replayed"
     assert HOSTILE in _artifact(tracker, run_id, "prompts/seed/router.md")
     assert "+## Rules" in _artifact(tracker, run_id, "prompts/changes.diff")
     assert _artifact(tracker, run_id, "report.html") == REPORT
@@ -163,7 +166,8 @@ def test_another_run_with_the_same_winner_links_the_same_version(
     for run_id in run_ids:
         tracker.log(record, REPORT, run_id)
     client = _client(tracker)
-    assert len(client.search_prompt_versions("cotune-routing-router")) == 1
+    (version,) = client.search_prompt_versions("cotune-routing-router")
+    assert version.tags["cotune.run_id"] == run_ids[1]
     assert "mlflow.linkedPrompts" in client.get_run(run_ids[1]).data.tags
 
 
@@ -175,6 +179,24 @@ def test_when_the_seed_stays_nothing_is_registered(tracker: Tracker, noise: RunR
     run = client.get_run(run_id)
     assert run.data.tags["cotune.conclusion"] == "no_evidence"
     assert "held_out/overall/difference" not in run.data.metrics
+
+
+@pytest.mark.parametrize("changes", [{"conclusion": Conclusion.WORSE}, {"held_out": None}])
+def test_what_is_worse_or_was_not_tested_is_not_registered(
+    changes: dict, tracker: Tracker, record: RunRecord
+) -> None:
+    run_id = tracker.begin(about())
+    assert tracker.log(record.model_copy(update=changes), REPORT, run_id)
+    assert _client(tracker).search_prompts() == []
+    assert "mlflow.linkedPrompts" not in _client(tracker).get_run(run_id).data.tags
+
+
+def test_a_simulation_is_registered_apart(tracker: Tracker, record: RunRecord) -> None:
+    for simulated in (True, False):
+        run_id = tracker.begin(about(simulated=simulated))
+        tracker.log(record.model_copy(update={"simulated": simulated}), REPORT, run_id)
+    registered = {prompt.name for prompt in _client(tracker).search_prompts()}
+    assert registered == {"cotune-simulation-routing-router", "cotune-routing-router"}
 
 
 def test_other_params_open_another_run(tracker: Tracker) -> None:
@@ -199,10 +221,10 @@ def test_a_paused_and_a_failed_run_say_so(tracker: Tracker) -> None:
     assert run.info.status == "KILLED"
     assert run.data.tags["cotune.state"] == "paused: too many faults"
     assert tracker.begin(about(), run_id) == run_id
-    tracker.fail(run_id, "the model is gone")
+    tracker.fail(run_id, "the model at http://me:hunter2@h?key=hunter2 is gone")
     run = _client(tracker).get_run(run_id)
     assert run.info.status == "FAILED"
-    assert run.data.tags["cotune.state"] == "failed: the model is gone"
+    assert run.data.tags["cotune.state"] == "failed: the model at http://…@h?key=… is gone"
 
 
 def _in_no_folder(tmp_path: Path) -> str:
@@ -242,7 +264,18 @@ def test_a_store_that_fails_at_the_end_is_a_warning(
     assert "Nothing is lost" in caplog.text
 
 
-def test_names_in_the_registry_keep_to_what_mlflow_allows() -> None:
-    assert registry_name("grocery", "item_selector") == "cotune-grocery-item_selector"
-    assert registry_name("router", "router") == "cotune-router"
-    assert registry_name("my shop/1", "a b") == "cotune-my-shop-1-a-b"
+@pytest.mark.parametrize(
+    ("task", "agent", "name"),
+    [
+        ("grocery", "item_selector", "grocery-item_selector"),
+        ("router", "router", "router"),
+        ("my shop/1", "a b", "my-shop-1-a-b"),
+    ],
+)
+def test_names_in_the_registry_keep_to_what_mlflow_allows(
+    task: str, agent: str, name: str, record: RunRecord
+) -> None:
+    real = record.model_copy(update={"task": task})
+    simulated = real.model_copy(update={"simulated": True})
+    assert registry_name(real, agent) == f"cotune-{name}"
+    assert registry_name(simulated, agent) == f"cotune-simulation-{name}"

@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cotune.optimizer.acceptance import decide
+from cotune.agents.prompts import Prompt, PromptBundle
+from cotune.agents.worked_examples import WorkedExample, with_examples
+from cotune.optimizer.acceptance import decide, unquoted
+from cotune.optimizer.rollout import Lesson, Rollout
 
 from .tasks import rollouts
 
@@ -59,8 +62,8 @@ def test_critical_failures_that_move_or_get_fewer_are_no_regression() -> None:
 
 
 def test_a_critical_failure_beside_a_fault_counts_on_neither_side() -> None:
-    before = rollouts(None, 0.0)
-    after = rollouts(1.0, 0.5, critical={0: "a"})
+    before = rollouts(None, 0.0, 0.0, 0.0, 0.0)
+    after = rollouts(1.0, 0.5, 0.5, 0.5, 0.5, critical={0: "a"})
     decision = decide(before, after)
     assert decision.accepted
     assert (decision.before, decision.after) == (0.0, 0.5)
@@ -70,6 +73,14 @@ def test_without_a_pair_nothing_is_accepted() -> None:
     decision = decide(rollouts(None, 0.0), rollouts(1.0, None))
     assert not decision.accepted
     assert decision.gain == 0
+    assert decision.reason == "faults left 0 of 2 pairs, too few to compare"
+
+
+@pytest.mark.parametrize(("lost", "accepted"), [(2, True), (3, False)])
+def test_a_child_that_faults_hit_too_often_is_not_accepted(lost: int, accepted: bool) -> None:
+    decision = decide(rollouts(*[0.0] * 10), rollouts(*[None] * lost, *[1.0] * (10 - lost)))
+    assert decision.accepted == accepted
+    assert ("too few to compare" in decision.reason) != accepted
 
 
 @given(_SCORES)
@@ -77,5 +88,42 @@ def test_what_a_fault_hit_changes_nothing(scores: list[tuple[float | None, float
     before, after = ([pair[side] for pair in scores] for side in (0, 1))
     decision = decide(rollouts(*before), rollouts(*after))
     whole = [pair for pair in scores if None not in pair]
+    if 5 * len(whole) < 4 * len(scores):
+        assert "too few to compare" in decision.reason
+        return
     alone = decide(rollouts(*(a for a, _ in whole)), rollouts(*(b for _, b in whole)))
     assert decision == alone
+
+
+def _told(*numbers: int) -> PromptBundle:
+    quoted = [WorkedExample(f"call {number}", "{}") for number in numbers]
+    return PromptBundle.of(Prompt("a", "No examples."), Prompt("b", with_examples("Help.", quoted)))
+
+
+def _learned(count: int, score: float) -> list[Rollout]:
+    return [
+        Rollout(f"{number}", score, lessons={"b": Lesson(f"call {number}", "", "{}", "", "bad")})
+        for number in range(count)
+    ]
+
+
+def test_what_parent_or_child_quotes_is_left_out_on_both_sides() -> None:
+    kept = unquoted(_learned(5, 0.0), _learned(5, 1.0), _told(1), _told(3, 1))
+    for side in kept:
+        assert [rollout.example for rollout in side] == ["0", "2", "4"]
+    assert {rollout.score for rollout in kept[0]} == {0.0}
+    assert {rollout.score for rollout in kept[1]} == {1.0}
+
+
+def test_without_quotes_or_lessons_nothing_is_left_out() -> None:
+    before, after = _learned(3, 0.0), _learned(3, 1.0)
+    assert unquoted(before, after, _told(), _told(7)) == (before, after)
+    before, after = rollouts(0.0, 0.0), rollouts(1.0, 1.0)
+    assert unquoted(before, after, _told(0, 1)) == (before, after)
+
+
+def test_a_prompt_that_quotes_every_example_is_not_accepted() -> None:
+    decision = decide(*unquoted(_learned(2, 0.0), _learned(2, 1.0), _told(0, 1)))
+    assert not decision.accepted
+    assert decision.reason == "the prompt quotes every example; none is left to compare"
+    assert decision.gain == 0

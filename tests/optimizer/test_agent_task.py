@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,34 @@ async def test_an_unusable_answer_is_worth_nothing_where_a_criterion_applies() -
         assert (one.score, one.fault) == (0.0, None)
         assert one.objectives == dict.fromkeys(usable.objectives, 0.0)
         assert one.objectives.keys().isdisjoint(changes)
+        assert one.critical_failures == ()
         assert one.lessons["router"].failed
+
+
+_BREAKS = CheckSpec(name="math:sqrt")
+"""A check that cannot look at a call."""
+
+
+@pytest.mark.parametrize("changes", [{}, {"check": _BREAKS}], ids=["fails", "breaks"])
+async def test_an_unusable_answer_fails_every_critical_criterion(changes: dict[str, Any]) -> None:
+    rubric = Model().routing().rubric
+    critical = rubric.criteria[0].model_copy(update={"critical": True, **changes})
+    gated = rubric.model_copy(update={"criteria": (critical,)})
+    for one in await _play("scripted:grocery?invalid_json=1", gated):
+        assert one.score == 0.0
+        assert one.critical_failures == (critical.id,)
+
+
+async def test_a_check_that_breaks_is_the_judges_fault_and_no_score() -> None:
+    rubric = Model().routing().rubric
+    broken = rubric.criteria[0].model_copy(update={"id": "broken", "check": _BREAKS})
+    for one in await _play(
+        "scripted:grocery", rubric.model_copy(update={"criteria": (*rubric.criteria, broken)})
+    ):
+        assert one.score is None
+        assert one.fault is not None
+        assert (one.fault.origin, one.fault.kind) == (FaultOrigin.JUDGE, "inconclusive")
+        assert one.fault.message.startswith("broken: check 'math:sqrt' broke: TypeError")
 
 
 @pytest.mark.parametrize("trouble", ["empty", "server_error"])

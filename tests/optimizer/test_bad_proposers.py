@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cotune.agents.lm import ModelUnusableError
+from cotune.agents.worked_examples import WorkedExample, with_examples
 from cotune.optimizer.candidate import Status
 from cotune.optimizer.example import Example
 from cotune.optimizer.proposers.proposer import Assignment, ProposalFailedError
@@ -48,7 +49,7 @@ async def test_a_proposer_that_always_fails_ends_the_search(tmp_path: Path) -> N
         ("Help.", "helper: the prompt is unchanged"),
         ("Help {{ nobody }}.", "helper: the placeholder '{{ nobody }}' is invented"),
         ("x" * 9000, "helper: the prompt has 9000 characters; the cap is 6000"),
-        ("Say: the val customer says number 3 aloud.", "helper: the prompt copies a protected"),
+        ("Say: the val customer says number 3 aloud.", "helper: the prompt copies an example"),
     ],
 )
 async def test_nonsense_is_refused_with_a_reason_and_ends_the_search(
@@ -76,6 +77,20 @@ async def test_nothing_new_or_nothing_better_ends_the_search(
         score=lambda example, text, repeat: 0.5 if text == "Help." else 0.2,
     )
     assert stopped == "no accepted candidate in 4 iterations"
+
+
+async def test_learning_the_minibatch_by_heart_ends_the_search(tmp_path: Path) -> None:
+    def say(assignment: Assignment) -> Mapping[str, str]:
+        shown = assignment.lessons["helper"]
+        quoted = [WorkedExample(lesson.inputs, lesson.expected) for lesson in shown]
+        return {"helper": with_examples("Help.", quoted)}
+
+    task = FakeTask(lambda example, text, repeat: float(example.inputs["message"] in text))
+    result = await run(task, tmp_path / "journal", Proposing(say))
+    assert result.winner.number == 0
+    assert {(one.status, one.reason) for one in result.pool.candidates[1:]} == {
+        (Status.REJECTED, "the prompt quotes every example; none is left to compare")
+    }
 
 
 async def test_a_rejected_candidate_is_shown_to_the_proposer_with_the_reason(

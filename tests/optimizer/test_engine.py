@@ -10,19 +10,29 @@ import pytest
 from dspy.lm15 import Request, Response
 
 from cotune.agents.budget import BudgetExhaustedError, Limits
-from cotune.agents.errors import UsageError
+from cotune.agents.errors import Fault, FaultError, FaultOrigin, UsageError
 from cotune.agents.fingerprint import fingerprint
 from cotune.agents.ledger import Role
 from cotune.agents.lm import LanguageModel
 from cotune.optimizer.candidate import Status
-from cotune.optimizer.evaluator import PausedError
 from cotune.optimizer.example import Example
+from cotune.optimizer.paused import PausedError
 from cotune.optimizer.proposers.proposer import Proposer
 from cotune.optimizer.proposers.reflection import ReflectionProposer
 from cotune.rubrics.statistics import Conclusion
 from cotune.simulation.journal import Journal
 
-from .tasks import FAULT, FakeTask, Model, numbered, outcome, run, settings, splits
+from .tasks import (
+    FAULT,
+    FakeTask,
+    Model,
+    Proposing,
+    numbered,
+    outcome,
+    run,
+    settings,
+    splits,
+)
 
 NOISY = "scripted:grocery?noise=0.15"
 
@@ -84,7 +94,7 @@ async def test_a_budget_that_buys_nothing_is_refused_before_anything_is_spent(
 # The budget
 
 
-@pytest.mark.parametrize("limit", range(56, 200, 9))
+@pytest.mark.parametrize("limit", range(64, 200, 9))
 async def test_no_more_rollouts_than_the_limit(limit: int, tmp_path: Path) -> None:
     task = FakeTask(splits=splits(train=20))
     result = await run(task, tmp_path / "journal", chosen=settings(limit))
@@ -147,7 +157,7 @@ async def test_on_pure_noise_nothing_is_improved(tmp_path: Path) -> None:
     assert conclusions.count(Conclusion.IMPROVED) <= 6, "5 % is 3; more than 6 has p = 0.03"
     assert conclusions.count(Conclusion.WORSE) <= 6
     assert abs(fmean(gains)) < 0.04
-    assert fmean(claims) > 0.05, "the maximum over val would have claimed a gain"
+    assert fmean(claims) > 0.02, "the maximum over val would have claimed a gain"
 
 
 async def test_a_critical_regression_is_never_accepted_nor_chosen(tmp_path: Path) -> None:
@@ -180,7 +190,7 @@ async def test_few_faults_are_left_out_and_reported(tmp_path: Path) -> None:
         return example.id in {"val-3", "test-5"} and text == "Help."
 
     result = await run(FakeTask(lost=lost), tmp_path / "journal")
-    assert result.faults == (FAULT, FAULT)
+    assert result.faults == (FAULT,) * 3, "val-3 twice: the seed runs again"
     assert result.held_out is not None
     assert (result.held_out.examples, result.held_out.lost) == (7, 1)
 
@@ -203,3 +213,48 @@ async def test_an_outage_pauses_and_the_next_run_ends_as_if_nothing_had_been(
     result = await run(well, tmp_path / "journal")
     assert outcome(result) == outcome(await run(FakeTask(), tmp_path / "other"))
     assert result.faults == ()
+
+
+class Faltering(LanguageModel):
+    """A scripted model that answers the first question about a prompt and no other."""
+
+    asked = 0
+
+    async def respond(self, request: Request) -> Response:
+        if self.role is Role.REFLECTION:
+            self.asked += 1
+            if self.asked > 1:
+                raise FaultError(Fault(FaultOrigin.PROVIDER, "server_error", "no answer"))
+        return await super().respond(request)
+
+
+async def test_a_reflection_model_that_is_away_pauses_and_the_next_run_ends_as_if_it_had_not(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "journal"
+    with pytest.raises(PausedError, match="run the same command again"):
+        await Model(NOISY, kind=Faltering).run(path, reflecting)
+    with Journal(path) as journal:
+        assert journal.count("proposal") == 1
+    result = await Model(NOISY).run(path, reflecting)
+    assert outcome(result) == outcome(await Model(NOISY).run(tmp_path / "other", reflecting))
+
+
+# The held-out test
+
+
+async def test_other_winners_tested_before_on_the_same_examples_are_counted(
+    tmp_path: Path,
+) -> None:
+    async def earlier(text: str, rules: str) -> int:
+        said = {"helper": f"{text} {rules}"}
+        result = await run(FakeTask(), tmp_path / "journal", Proposing(lambda assignment: said))
+        return result.earlier_tests
+
+    rules = " ".join(f"Rule {number} decides." for number in range(4))
+    assert await earlier("Help.", "Nothing to test.") == 0
+    assert await earlier("One.", rules) == 0
+    assert await earlier("One.", rules) == 0, "the same test is no other one"
+    assert await earlier("Two.", rules) == 1
+    assert await earlier("Three.", rules) == 2
+    assert await earlier("One.", rules) == 0, "it was the first"

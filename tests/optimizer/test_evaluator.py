@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 
 from cotune.agents.budget import BudgetExhaustedError
+from cotune.agents.ledger import Usage
 from cotune.agents.prompts import Prompt, PromptBundle
-from cotune.optimizer.evaluator import PausedError
+from cotune.optimizer.agent_task import AgentTask
+from cotune.optimizer.evaluator import Evaluator
 from cotune.optimizer.example import Example
+from cotune.optimizer.observer import Silent
+from cotune.optimizer.paused import PausedError
 from cotune.optimizer.rollout import Rollout
 from cotune.simulation.journal import Journal
 
-from .tasks import FakeTask, Hanging, evaluator, examples
+from .tasks import FakeTask, Hanging, Model, evaluator, examples
 
 BUNDLE = PromptBundle.of(Prompt("helper", "Help."))
 MANY = examples("train", 40)
@@ -135,6 +139,55 @@ async def test_faults_of_earlier_steps_count_towards_the_pause(tmp_path: Path) -
         await one.evaluate(MANY[:20], BUNDLE)
         with pytest.raises(PausedError):
             await one.evaluate(MANY[20:30], BUNDLE)
+
+
+async def test_a_threshold_of_0_allows_no_fault(tmp_path: Path) -> None:
+    task = FakeTask(lost=_some(7))
+    await _all(task, tmp_path / "lenient", threshold=0.01)
+    with pytest.raises(PausedError, match="1 of 40 rollouts"):
+        await _all(task, tmp_path / "strict", threshold=0)
+
+
+class Breaking(AgentTask):
+    """Pays for a call and then breaks."""
+
+    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+        await super().rollout(example, candidate, repeat)
+        raise ZeroDivisionError("a bug")
+
+
+def _routing(model: Model) -> AgentTask:
+    return model.routing()
+
+
+def _breaking(model: Model) -> AgentTask:
+    task = model.routing()
+    return Breaking(task.agent, task.seed, task.splits, task.rubric, task.lm)
+
+
+@pytest.mark.parametrize(
+    ("name", "build", "error"),
+    [
+        ("scripted:grocery?empty=1", _routing, PausedError),
+        ("scripted:grocery", _breaking, ZeroDivisionError),
+    ],
+)
+async def test_what_was_paid_in_vain_counts_in_the_next_run(
+    name: str, build: Callable[[Model], AgentTask], error: type[Exception], tmp_path: Path
+) -> None:
+    with Journal(tmp_path / "journal") as journal:
+        paid = Usage()
+        for _ in range(2):
+            model = Model(name)
+            task = build(model)
+            ours = Evaluator(task, journal, model.ledger, model.budget, Silent())
+            assert model.budget.usage == paid
+            assert model.ledger.total == paid.as_replayed()
+            with pytest.raises(error):
+                await ours.evaluate(task.splits.train, task.seed)
+            assert model.budget.usage.calls > paid.calls
+            paid = model.budget.usage
+        assert journal.count("rollout") == 0
 
 
 async def test_a_spent_budget_is_said_before_anything_begins(tmp_path: Path) -> None:

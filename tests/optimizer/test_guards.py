@@ -41,8 +41,7 @@ def test_what_is_refused_and_why(text: str, reason: str) -> None:
 )
 def test_a_copy_of_a_protected_text_is_refused_however_it_is_written(copy: str) -> None:
     reason = GUARDS.refusal(PARENT, f"For {{{{ store }}}} “{copy}” goes to search.")
-    assert reason is not None
-    assert reason.startswith("the prompt copies a protected example: 'i d like two litres")
+    assert reason == "the prompt copies an example or a text that must stay out of it"
 
 
 def test_short_common_texts_are_no_copies() -> None:

@@ -97,15 +97,26 @@ def test_corrected_mistakes_become_examples_once_and_the_oldest_leave_first() ->
     assert [one.inputs for one in once.examples] == ["call 0", "call 1"]
 
 
+@pytest.mark.parametrize(("failures", "quoted"), [(1, 0), (2, 1), (5, 2), (30, 12)])
+def test_at_most_half_of_the_failures_are_quoted_and_all_give_their_rules(
+    failures: int, quoted: int
+) -> None:
+    failed = [lesson(number, f"rule {number}") for number in range(failures)]
+    passed = [lesson(number, feedback="") for number in range(100, 140)]
+    learned = propose("Route.", *failed, *passed, max_rules=40)
+    assert learned.rules == tuple(f"rule {number}" for number in range(failures))
+    assert len(learned.examples) == quoted
+
+
 def test_every_expected_output_comes_once_before_any_comes_twice() -> None:
-    failed = [lesson(1, expected="x"), lesson(2, expected="x"), lesson(3, expected="y")]
-    learned = propose("Route.", *failed, examples_at_once=2)
+    failed = [lesson(number, expected=expected) for number, expected in enumerate("xxyx")]
+    learned = propose("Route.", *failed)
     assert [one.output for one in learned.examples] == ["x", "y"]
 
 
 def test_only_failures_teach() -> None:
     passed = lesson(1, "kept", feedback="")
-    learned = propose("Route.", passed, lesson(2, "learned"))
+    learned = propose("Route.", passed, lesson(2, "learned"), lesson(3, "learned"))
     assert learned.rules == ("learned",)
     assert [one.inputs for one in learned.examples] == ["call 2"]
     assignment = Assignment({"a": Prompt("a", "Route.")}, {"a": [passed]}, {}, 6000)

@@ -25,8 +25,8 @@ def _settings(
 
 def test_the_budget_is_divided_by_step() -> None:
     plan = make_plan(_settings(200), splits(train=20, val=10, test=15))
-    assert (plan.seed, plan.per_candidate, plan.selection, plan.test) == (10, 18, 20, 30)
-    assert (plan.candidates, plan.reserved, plan.search) == (7, 50, 150)
+    assert (plan.seed, plan.per_candidate, plan.selection, plan.test) == (10, 18, 30, 30)
+    assert (plan.candidates, plan.reserved, plan.search) == (7, 60, 140)
 
 
 def test_a_train_split_smaller_than_the_minibatch_makes_candidates_cheaper() -> None:
@@ -36,10 +36,10 @@ def test_a_train_split_smaller_than_the_minibatch_makes_candidates_cheaper() -> 
 def test_too_small_a_budget_is_refused_with_what_would_do() -> None:
     sizes = splits(train=20, val=10, test=15)
     with pytest.raises(UsageError) as caught:
-        make_plan(_settings(77), sizes)
-    assert "limits.rollouts is 77" in str(caught.value)
-    assert "Allow at least 78" in str(caught.value)
-    assert make_plan(_settings(78), sizes).candidates == 1
+        make_plan(_settings(87), sizes)
+    assert "limits.rollouts is 87" in str(caught.value)
+    assert "Allow at least 88" in str(caught.value)
+    assert make_plan(_settings(88), sizes).candidates == 1
 
 
 @given(st.integers(1, 500), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
@@ -47,7 +47,7 @@ def test_what_is_planned_is_never_more_than_the_limit(
     rollouts: int, finalists: int, repeats: int, again: int
 ) -> None:
     chosen = _settings(rollouts, finalists, repeats, again)
-    needed = 8 + 16 + finalists * 8 * repeats + 2 * 8 * again
+    needed = 8 + 16 + (finalists + 1) * 8 * repeats + 2 * 8 * again
     if rollouts < needed:
         with pytest.raises(UsageError, match=f"Allow at least {needed}"):
             make_plan(chosen, splits())

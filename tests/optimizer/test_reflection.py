@@ -13,6 +13,7 @@ from cotune.agents.ledger import Ledger, Role
 from cotune.agents.lm import LanguageModel
 from cotune.agents.models import ModelSettings
 from cotune.agents.prompts import Prompt
+from cotune.optimizer.paused import PausedError
 from cotune.optimizer.proposers.proposer import Assignment, ProposalFailedError
 from cotune.optimizer.proposers.reflection import ReflectionProposer
 from cotune.optimizer.rollout import Lesson
@@ -65,6 +66,8 @@ async def test_a_second_call_costs_nothing(tmp_path: Path) -> None:
     assert len(first.requests) == 1
     assert second.requests == []
     assert second.ledger.total == first.ledger.total.as_replayed()
+    for ledger in (first.ledger, second.ledger):
+        assert set(ledger.totals) == {(Role.REFLECTION, "reflection")}
     assert second.budget is not None
     assert second.budget.usage.tokens == first.ledger.total.tokens > 0
 
@@ -114,16 +117,18 @@ async def test_an_answer_that_is_no_use_fails_and_is_not_paid_again(
     for lm in (first, second):
         with pytest.raises(ProposalFailedError, match="no usable answer"):
             await propose(lm, tmp_path / "journal", assignment())
+    with Journal(tmp_path / "journal") as journal:
+        assert journal.count("proposal") == 1
     assert len(first.requests) == 3, "asked again twice"
     assert second.requests == []
     assert second.ledger.total == first.ledger.total.as_replayed()
 
 
 @pytest.mark.parametrize("trouble", ["rate_limit", "server_error", "timeout", "empty"])
-async def test_a_failing_provider_fails_and_is_asked_again_by_a_later_run(
+async def test_a_failing_provider_pauses_the_run_and_is_asked_again_by_a_later_one(
     trouble: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ProposalFailedError, match="provider fault"):
+    with pytest.raises(PausedError, match=r"reflection model gave no answer .* Nothing is lost"):
         await propose(
             Overheard(f"scripted:grocery?{trouble}=1"), tmp_path / "journal", assignment()
         )

@@ -38,7 +38,7 @@ async def _choose(
 
 
 async def test_the_best_over_all_rollouts_wins(tmp_path: Path) -> None:
-    fresh = {"good": 0.8, "better": 0.9}
+    fresh = {"seed": 0.5, "good": 0.8, "better": 0.9}
     every = [_seen(0, "seed", 0.5), _seen(1, "good", 0.7), _seen(2, "better", 0.7)]
     choice = await _choose(tmp_path, fresh, *every)
     assert choice.winner.number == 2
@@ -50,13 +50,13 @@ async def test_the_best_over_all_rollouts_wins(tmp_path: Path) -> None:
 
 
 async def test_a_lucky_candidate_does_not_win(tmp_path: Path) -> None:
-    fresh = {"lucky": 0.4, "solid": 0.7}
+    fresh = {"seed": 0.5, "lucky": 0.4, "solid": 0.7}
     every = [_seen(0, "seed", 0.5), _seen(1, "lucky", 1.0), _seen(2, "solid", 0.65)]
     assert (await _choose(tmp_path, fresh, *every)).winner.number == 2
 
 
 async def test_the_seed_stays_when_nothing_is_better_on_fresh_repeats(tmp_path: Path) -> None:
-    fresh = {"lucky": 0.5, "luckier": 0.3}
+    fresh = {"seed": 0.5, "lucky": 0.5, "luckier": 0.3}
     every = [_seen(0, "seed", 0.5), _seen(1, "lucky", 0.8), _seen(2, "luckier", 0.9)]
     choice = await _choose(tmp_path, fresh, *every)
     assert choice.winner.number == 0
@@ -64,6 +64,14 @@ async def test_the_seed_stays_when_nothing_is_better_on_fresh_repeats(tmp_path: 
     assert "no finalist beat the seed on fresh repeats of val; candidate 2: not better" in (
         choice.reason
     )
+
+
+async def test_an_unlucky_seed_is_no_reason_to_ship_a_prompt(tmp_path: Path) -> None:
+    fresh = {"seed": 0.7, "other": 0.6}
+    every = [_seen(0, "seed", 0.1), _seen(1, "other", 0.6)]
+    choice = await _choose(tmp_path, fresh, *every)
+    assert choice.winner.number == 0
+    assert "candidate 1: not better (0.700 → 0.600 on 8 examples)" in choice.reason
 
 
 async def test_without_a_better_candidate_nothing_is_run_again(tmp_path: Path) -> None:
@@ -79,13 +87,14 @@ async def test_only_the_best_are_run_again_as_often_as_asked(tmp_path: Path) -> 
     task = FakeTask(lambda example, text, repeat: 0.9)
     every = [_seen(number, f"text {number}", 0.5 + number / 10) for number in range(5)]
     await _choose(tmp_path, {}, *every, task=task, finalists=2, repeats=3)
-    assert {text for _, text, _ in task.played} == {"text 3", "text 4"}
+    assert {text for _, text, _ in task.played} == {"text 0", "text 3", "text 4"}
+    assert task.played.total() == (2 + 1) * SIZE * 3, "as planned"
     assert {repeat for _, _, repeat in task.played} == {1, 2, 3}, "never the search's own repeat"
     assert set(task.played.values()) == {1}
 
 
 async def test_the_shorter_of_two_equals_wins(tmp_path: Path) -> None:
-    fresh = {"much longer": 0.8, "short": 0.8}
+    fresh = {"seed": 0.5, "much longer": 0.8, "short": 0.8}
     every = [_seen(0, "seed", 0.5), _seen(1, "much longer", 0.7), _seen(2, "short", 0.7)]
     assert (await _choose(tmp_path, fresh, *every)).winner.number == 2
 
@@ -100,7 +109,10 @@ async def test_a_critical_regression_on_fresh_repeats_is_never_chosen(tmp_path: 
     def critical(example: Example, text: str) -> tuple[str, ...]:
         return ("no_allergen",) if text == "unsafe" and example == VAL[0] else ()
 
-    task = FakeTask(lambda example, text, repeat: 0.9, splits(val=SIZE), critical=critical)
+    def score(example: Example, text: str, repeat: int) -> float:
+        return 0.5 if text == "seed" else 0.9
+
+    task = FakeTask(score, splits(val=SIZE), critical=critical)
     every = [_seen(0, "seed", 0.5), _seen(1, "unsafe", 1.0)]
     choice = await _choose(tmp_path, {}, *every, task=task)
     assert choice.winner.number == 0

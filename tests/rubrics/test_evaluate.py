@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from cotune.agents.errors import Fault, FaultOrigin
+from cotune.rubrics.checks.registry import find_check
 from cotune.rubrics.evaluate import NEEDS_A_JUDGE, evaluate
 from cotune.rubrics.feedback import feedback_for
 from cotune.rubrics.rubric import Rubric
 from cotune.rubrics.rubric_file import load_rubric
 from cotune.rubrics.scoring import score
-from cotune.rubrics.subject import CallRecord, ConversationRecord
+from cotune.rubrics.subject import CallRecord, ConversationRecord, SubjectKind
 from cotune.rubrics.verdict import Finding, Status
 from cotune.simulation.scenario import Scenario
 from cotune.simulation.trajectory import StopReason, Trajectory
@@ -166,6 +167,14 @@ def test_a_users_own_check_is_named_by_its_import_path(own_rubric):
     german = evaluate(own_rubric(name="my_shop_checks:polite", words=["bitte"]), record)
 
     assert (default[0].value, german[0].value) == (0, 1)
+
+
+def test_a_users_own_check_is_read_once(own_rubric):
+    own_rubric(name="my_shop_checks:polite")
+
+    first, second = (find_check("my_shop_checks:polite", SubjectKind.CALL) for _ in range(2))
+
+    assert first is second
 
 
 def test_a_check_that_breaks_is_inconclusive(own_rubric):

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import linecache
+import sys
 from pathlib import Path
 
 import pytest
 
 from cotune.agents.errors import UsageError
+from cotune.rubrics.checks.registry import _own_check
 from cotune.rubrics.rubric_file import load_rubric, pack_names
 
 GOOD = """\
@@ -60,6 +63,25 @@ def test_the_fingerprint_follows_the_content(load):
     assert load(GOOD.replace("  - {id: facts,", "  - {  id: facts,")).fingerprint == fingerprint
     assert load(GOOD.replace("text: dry", "text: cool")).fingerprint != fingerprint
     assert load(GOOD.replace("field: agent", "field: route")).fingerprint != fingerprint
+
+
+def test_the_fingerprint_follows_the_code_of_the_checks(load, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    own = GOOD.replace("{name: equals, field: agent}", "{name: 'shop_checks:right'}")
+
+    def fingerprint(comment):
+        code = f"def right(record):\n    return None  # {comment}\n"
+        (tmp_path / "shop_checks.py").write_text(code, encoding="utf-8")
+        sys.modules.pop("shop_checks", None)
+        _own_check.cache_clear()
+        linecache.checkcache()
+        return load(own).fingerprint
+
+    first = fingerprint("never mended")
+    assert fingerprint("never mended") == first
+    assert fingerprint("mended") != first
+    sys.modules.pop("shop_checks")
+    _own_check.cache_clear()
 
 
 def test_a_tier_criterion_fails_on_its_lowest_tier_only(load):
