@@ -174,8 +174,9 @@ def _require_known_placeholders(prompt: Prompt, agent: Agent, folder: Path) -> N
     unknown = sorted(prompt.placeholders - set(known))
     if unknown:
         raise UsageError(
-            f"The prompt {folder / prompt.agent}.md has the placeholder '{{{{ {unknown[0]} }}}}', for which "
-            f"the assistant has no value. It can name the agent's inputs: {', '.join(known)}."
+            f"The prompt {folder / prompt.agent}.md has the placeholder "
+            f"'{{{{ {unknown[0]} }}}}', for which the assistant has no value. It can name the "
+            f"agent's inputs: {', '.join(known)}."
         )
 
 

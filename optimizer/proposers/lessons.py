@@ -58,8 +58,8 @@ class LessonsProposer:
     Attributes:
         max_rules: Most rules a prompt may hold; those it holds already stay, even if more.
         max_examples: Most worked examples a prompt may hold; the oldest leave first.
-        examples_at_once: Most worked examples added by one proposal. At most half of the failures
-            are quoted: the other half shows whether the prompt got better or knows by heart.
+        examples_at_once: Most worked examples added by one proposal. At most two thirds of the
+            failures are quoted: the rest shows whether the prompt got better or knows by heart.
     """
 
     max_rules: int = 16
@@ -89,7 +89,7 @@ class LessonsProposer:
             if lesson.expected and lesson.inputs not in known
             if (example := WorkedExample(lesson.inputs, lesson.expected)).is_writable
         }
-        quoted = min(self.examples_at_once, len(failed) // 2)
+        quoted = min(self.examples_at_once, 2 * len(failed) // 3)
         examples = [*prompt.examples, *list(corrected.values())[:quoted]]
         return replace(prompt, rules=tuple(rules), examples=tuple(examples[-self.max_examples :]))
 

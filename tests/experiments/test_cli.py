@@ -190,7 +190,7 @@ def test_no_more_money_than_the_limit_and_the_calls_in_flight(
             "price": {"input": 1.0, "output": 1.0},
             "concurrency": in_flight,
         }
-        limits = {"rollouts": 362, "usd": usd}
+        limits = {"rollouts": 334, "usd": usd}
         edit(started, models={"task": task}, limits=limits, out=str(runs))
         said = cotune("optimize", "agent", "router", "--config", started, "--no-mlflow")
     assert said.code == code, said.err

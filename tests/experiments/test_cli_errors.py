@@ -66,9 +66,9 @@ def test_an_agent_the_configuration_does_not_name(config: Path) -> None:
     [
         ("models:", "models: [", ("not valid YAML", "line ")),
         ("seed: 0", "sede: 0", ("sede", "Line ", "seed")),
-        ("rollouts: 362", "rollouts: many", ("limits.rollouts", "Line ", "many")),
+        ("rollouts: 334", "rollouts: many", ("limits.rollouts", "Line ", "many")),
         ("proposer: lessons ", "proposer: reflection ", ("models.reflection", "lessons")),
-        ("rollouts: 362", "rollouts: 200", ("limits.rollouts is 200", "at least")),
+        ("rollouts: 334", "rollouts: 200", ("limits.rollouts is 200", "at least")),
         ("grocery_routing", "grocery_ruoting", ("grocery_ruoting", "grocery_routing")),
         ("examples/routing", "examples/ruoting", ("examples/ruoting", "does not exist")),
         ("prompts: prompts", "prompts: promtps", ("promtps", "AGENT.md")),
@@ -201,12 +201,12 @@ def test_mlflow_that_cannot_be_used(uri: str, config: Path, tmp_path: Path) -> N
 
 
 def test_tokens_that_end_before_the_seed_is_scored(config: Path) -> None:
-    edit(config, limits={"rollouts": 362, "tokens": 400})
+    edit(config, limits={"rollouts": 334, "tokens": 400})
     assert_refused(optimize(config, *OFFLINE), 1, "of 400 tokens", "limits", "goes on")
     runs = config.parent / "cotune-runs"
     kept = journaled(runs)
     assert kept > 0
-    edit(config, limits={"rollouts": 362})
+    edit(config, limits={"rollouts": 334})
     assert optimize(config, *OFFLINE).code == 0
     assert record(runs).invocation.replayed == kept
 
