@@ -89,11 +89,11 @@ class Engine:
             self.ledger,
             self.budget.rollouts,
             time.monotonic() - started,
-            0 if held_out is None else self._earlier_tests(choice.winner.bundle.fingerprint),
+            0 if held_out is None else self._note_test(choice.winner.bundle.fingerprint),
         )
 
-    def _earlier_tests(self, winner: str) -> int:
-        """Note that this winner was tested, and count the others that were before it."""
+    def _note_test(self, winner: str) -> int:
+        """Note that this winner was tested, and return how many others were before it."""
         note = self.journal.note(_TESTED)
         tested = [] if note is None else json.loads(note)
         if winner not in tested:

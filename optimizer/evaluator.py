@@ -51,9 +51,7 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         self._identity = fingerprint(self.task.identity(), 32)
-        spent = self._spent_in_vain()
-        self.ledger.replay(Role.TASK, self.task.name, spent)
-        self.budget.add(spent)
+        self._count_earlier(self._spent_in_vain())
 
     async def evaluate(
         self, examples: Sequence[Example], candidate: PromptBundle, repeat: int = 0
@@ -66,7 +64,7 @@ class Evaluator:
             PausedError: Too many faults.
             ModelUnusableError: No model call can succeed.
         """
-        keys = [self._key(example, candidate, repeat) for example in examples]
+        keys = self._keys(examples, candidate, repeat)
         missing = {
             key: example
             for key, example in zip(keys, examples, strict=True)
@@ -85,20 +83,27 @@ class Evaluator:
         Raises:
             KeyError: One was never evaluated in this run.
         """
-        return [self._known[self._key(example, candidate, repeat)] for example in examples]
+        return [self._known[key] for key in self._keys(examples, candidate, repeat)]
 
-    def _key(self, example: Example, candidate: PromptBundle, repeat: int) -> str:
-        prompts = candidate.only(*self.task.seed)
-        content = [self._identity, example.id, example.fingerprint, prompts.fingerprint, repeat]
-        return Journal.key("rollout", content)
+    def _keys(self, examples: Sequence[Example], candidate: PromptBundle, repeat: int) -> list[str]:
+        prompts = candidate.only(*self.task.seed).fingerprint
+        contents = (
+            [self._identity, example.id, example.fingerprint, prompts, repeat]
+            for example in examples
+        )
+        return [Journal.key("rollout", content) for content in contents]
+
+    def _count_earlier(self, usage: Usage) -> None:
+        """Count what an earlier invocation of the same command paid for."""
+        self.ledger.replay(Role.TASK, self.task.name, usage)
+        self.budget.add(usage)
 
     def _replayed(self, key: str) -> bool:
         record = self.journal.get(key)
         if record is None:
             return False
         rollout = Rollout.from_json(record)
-        self.ledger.replay(Role.TASK, self.task.name, rollout.usage)
-        self.budget.add(rollout.usage)
+        self._count_earlier(rollout.usage)
         self._keep(key, rollout, replayed=True)
         return True
 

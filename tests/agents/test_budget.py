@@ -84,6 +84,7 @@ def test_without_limits_on_them_tokens_and_money_are_free() -> None:
     budget.add(Usage(input_tokens=10**12, cost=10**6))
     budget.check_call()
     budget.take(1)
+    assert budget.rollouts == 1
 
 
 @pytest.mark.parametrize(

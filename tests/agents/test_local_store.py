@@ -82,9 +82,17 @@ def test_a_truncated_file_is_an_error_with_both_hashes_and_the_remedy(folder: Pa
 def test_an_unchanged_file_is_hashed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, model = folder / "model.gguf", a_model(b"weights")
     path.write_bytes(b"weights")
+    hashed: list[Path] = []
+    real = store.sha256_of
+
+    def counted(path: Path) -> str:
+        hashed.append(path)
+        return real(path)
+
+    monkeypatch.setattr(store, "sha256_of", counted)
     store.verify(path, model)
-    monkeypatch.setattr(store, "sha256_of", lambda _: pytest.fail("hashed again"))
     store.verify(path, model)
+    assert hashed == [path]
 
 
 def test_a_changed_file_of_the_same_size_is_noticed(folder: Path) -> None:
@@ -101,8 +109,10 @@ def test_a_changed_file_of_the_same_size_is_noticed(folder: Path) -> None:
 def test_a_damaged_note_is_ignored(folder: Path) -> None:
     path, model = folder / "model.gguf", a_model(b"weights")
     path.write_bytes(b"weights")
-    path.with_name("model.gguf.checked.json").write_text("{", encoding="utf-8")
+    note = path.with_name("model.gguf.checked.json")
+    note.write_text("{", encoding="utf-8")
     store.verify(path, model)
+    assert model.sha256 in note.read_text(encoding="utf-8")
 
 
 def test_a_store_that_cannot_be_written_is_only_slower(
