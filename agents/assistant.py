@@ -75,6 +75,15 @@ class Assistant(Protocol):
         """The seed prompts, by agent name."""
         ...
 
-    def start(self, prompts: PromptBundle, scenario_state: Mapping[str, Any]) -> Session:
-        """Open a conversation with these prompts; any number may run side by side."""
+    def start(self, prompts: PromptBundle, scenario_state: Mapping[str, Any], seed: int) -> Session:
+        """Open a conversation; any number may run side by side.
+
+        Args:
+            prompts: What each agent is told.
+            scenario_state: Where the world starts, in the assistant's own terms.
+            seed: From which the seed of every sampling is derived.
+
+        Raises:
+            UsageError: An agent has no prompt, or the state is not as it should be.
+        """
         ...

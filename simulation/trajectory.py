@@ -14,6 +14,7 @@ from ..agents.errors import Fault
 class StopReason(StrEnum):
     """Why a conversation ended."""
 
+    OPEN = "open"
     SATISFIED = "satisfied"
     GAVE_UP = "gave_up"
     REFUSED = "refused"
@@ -31,11 +32,13 @@ class Turn:
         message: What the customer said.
         reply: What the assistant said and did.
         state: The world's state after the turn, JSON.
+        notes: Why the customer said it, JSON; never shown to the assistant or a judge.
     """
 
     message: str
     reply: Reply
     state: Mapping[str, Any]
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Trajectory:
         scenario: The scenario's id.
         turns: The exchanges, oldest first.
         initial_state: The world's state before the first turn, JSON.
-        stop: Why it ended.
+        stop: Why it ended; `OPEN` while it goes on.
         fault: Set when the conversation could not be finished; it then has no score.
         metadata: Anything the importer or simulator wants to keep, JSON.
     """

@@ -36,13 +36,15 @@ class GroceryAssistant:
         """The agents by name, to call one alone."""
         return AGENTS
 
-    def start(self, prompts: PromptBundle, scenario_state: Mapping[str, Any]) -> GrocerySession:
+    def start(
+        self, prompts: PromptBundle, scenario_state: Mapping[str, Any], seed: int = 0
+    ) -> GrocerySession:
         """Open a conversation; any number may run side by side.
 
         Args:
             prompts: What each agent is told.
-            scenario_state: The fields of `ScenarioState`, and `seed`, a whole number from which
-                the seed of every call is derived (0 when it is left out).
+            scenario_state: The fields of `ScenarioState`.
+            seed: From which the seed of every call is derived.
 
         Raises:
             UsageError: An agent has no prompt, or the state is not as it should be.
@@ -53,8 +55,4 @@ class GroceryAssistant:
                 f"The grocery assistant needs a prompt for '{missing[0]}', and the bundle has "
                 f"none. It has {', '.join(prompts) or 'no prompt at all'}."
             )
-        state = dict(scenario_state)
-        seed = state.pop("seed", 0)
-        if not isinstance(seed, int) or isinstance(seed, bool):
-            raise UsageError(f"scenario_state: seed: a whole number is needed (found {seed!r}).")
-        return GrocerySession(self._lm, prompts, World.of(state), seed)
+        return GrocerySession(self._lm, prompts, World.of(scenario_state), seed)

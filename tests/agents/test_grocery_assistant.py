@@ -23,6 +23,7 @@ from cotune.agents.prompts import PromptBundle
 from cotune.simulation.conversation import converse
 from cotune.simulation.scenario import Scenario
 from cotune.simulation.trajectory import StopReason, Trajectory
+from cotune.simulation.users.fixed import FixedUsers
 
 POLICY = {
     "router": """Choose the agent.
@@ -126,7 +127,9 @@ async def test_three_turns_fill_the_cart() -> None:
     assistant: Assistant = scripted()
     prompts = assistant.prompts.with_texts(POLICY)
     messages = ["Add two packs of butter", "Make it 3 butter instead in the cart", "check out"]
-    trajectory = await converse(assistant, prompts, scenario(store="s-market"), messages)
+    trajectory = await converse(
+        assistant, prompts, scenario(store="s-market"), FixedUsers(messages)
+    )
     assert trajectory.stop is StopReason.SCRIPT_ENDED
     assert [list(cart(turn.state).values()) for turn in trajectory.turns] == [[2], [3], [3]]
     assert trajectory.final_state["cart"][0]["product"] == "butter"
@@ -140,9 +143,9 @@ async def test_equal_conversations_are_equal_and_the_seed_prompts_do_worse() -> 
     assistant = scripted()
     good = assistant.prompts.with_texts(POLICY)
     message = ["Add two packs of butter"]
-    runs = [await converse(assistant, good, scenario(), message) for _ in range(2)]
+    runs = [await converse(assistant, good, scenario(), FixedUsers(message)) for _ in range(2)]
     assert runs[0] == runs[1]
-    seed = await converse(assistant, assistant.prompts, scenario(), message)
+    seed = await converse(assistant, assistant.prompts, scenario(), FixedUsers(message))
     assert cart(seed.final_state) == {}, "the bare router takes an order for a change of the cart"
 
 
@@ -151,7 +154,9 @@ async def test_sessions_side_by_side_never_mix() -> None:
     changed = assistant.prompts.with_texts(POLICY)
 
     async def shop(prompts: PromptBundle, product: str) -> Trajectory:
-        return await converse(assistant, prompts, scenario(), [f"Add {product}", "Thanks"])
+        return await converse(
+            assistant, prompts, scenario(), FixedUsers([f"Add {product}", "Thanks"])
+        )
 
     products = ["butter", "rice", "honey", "salt"]
     pairs = [(prompts, product) for product in products for prompts in (changed, assistant.prompts)]
@@ -170,7 +175,7 @@ async def test_a_failing_model_gives_a_fault_and_no_score(
     setting: str, origin: FaultOrigin
 ) -> None:
     assistant = scripted(setting)
-    trajectory = await converse(assistant, assistant.prompts, scenario(), ["Hello"])
+    trajectory = await converse(assistant, assistant.prompts, scenario(), FixedUsers(["Hello"]))
     assert trajectory.stop is StopReason.FAULT
     assert trajectory.fault is not None
     assert trajectory.fault.origin is origin
@@ -216,25 +221,22 @@ async def test_search_gets_its_previous_query_and_the_history_is_short() -> None
 
 
 async def test_seeds_follow_from_session_turn_and_agent() -> None:
-    async def seeds(**state: Any) -> list[int | None]:
+    async def seeds(seed: int) -> list[int | None]:
         lm = planned("responder")
-        session = GroceryAssistant(lm).start(scripted().prompts, state)
+        session = GroceryAssistant(lm).start(scripted().prompts, {}, seed)
         await session.reply("Hello")
         await session.reply("Hello")
         return [request.config.seed for name in ("Route", "Respond") for request in lm.sent[name]]
 
-    first = await seeds(seed=1)
-    assert first == await seeds(seed=1)
-    assert len({*first, *await seeds(seed=2)}) == 8
-    assert await seeds() == await seeds(seed=0)
+    first = await seeds(1)
+    assert first == await seeds(1)
+    assert len({*first, *await seeds(2)}) == 8
 
 
 def test_a_missing_prompt_and_a_strange_state_are_refused() -> None:
     assistant = scripted()
     with pytest.raises(UsageError, match="'briefer'"):
         assistant.start(assistant.prompts.only("router", "search"), {})
-    with pytest.raises(UsageError, match="seed: a whole number"):
-        assistant.start(assistant.prompts, {"seed": "one"})
     with pytest.raises(UsageError, match="basket"):
         assistant.start(assistant.prompts, {"basket": []})
 

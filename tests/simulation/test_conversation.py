@@ -14,6 +14,7 @@ from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.simulation.conversation import converse
 from cotune.simulation.scenario import Scenario
 from cotune.simulation.trajectory import StopReason
+from cotune.simulation.users.fixed import FixedUsers
 
 SCENARIO = Scenario(id="s1", family="f", goal="some milk", initial_state={"said": ["hello"]})
 PROMPTS = PromptBundle.of(Prompt("echo", "Repeat."))
@@ -45,12 +46,14 @@ class EchoAssistant:
     def prompts(self) -> PromptBundle:
         return PROMPTS
 
-    def start(self, prompts: PromptBundle, scenario_state: Mapping[str, Any]) -> EchoSession:
+    def start(
+        self, prompts: PromptBundle, scenario_state: Mapping[str, Any], seed: int
+    ) -> EchoSession:
         return EchoSession(prompts["echo"].text, list(scenario_state["said"]), self.failures)
 
 
 async def test_every_turn_is_recorded_with_the_state_after_it() -> None:
-    trajectory = await converse(EchoAssistant(), PROMPTS, SCENARIO, ["a", "b"])
+    trajectory = await converse(EchoAssistant(), PROMPTS, SCENARIO, FixedUsers(["a", "b"]))
     assert trajectory.scenario == "s1"
     assert trajectory.stop is StopReason.SCRIPT_ENDED
     assert trajectory.fault is None
@@ -67,13 +70,13 @@ async def test_every_turn_is_recorded_with_the_state_after_it() -> None:
 
 async def test_the_prompts_given_are_the_ones_used() -> None:
     changed = PROMPTS.with_texts({"echo": "Sing."})
-    trajectory = await converse(EchoAssistant(), changed, SCENARIO, ["a"])
+    trajectory = await converse(EchoAssistant(), changed, SCENARIO, FixedUsers(["a"]))
     assert trajectory.turns[0].reply.text == "Sing. a"
 
 
 async def test_a_fault_ends_the_conversation_and_is_not_a_short_success() -> None:
     assistant = EchoAssistant({"b": FaultError(RATE_LIMIT)})
-    trajectory = await converse(assistant, PROMPTS, SCENARIO, ["a", "b", "c"])
+    trajectory = await converse(assistant, PROMPTS, SCENARIO, FixedUsers(["a", "b", "c"]))
     assert trajectory.stop is StopReason.FAULT
     assert trajectory.fault == RATE_LIMIT
     assert [turn.message for turn in trajectory.turns] == ["a"]
@@ -85,7 +88,7 @@ async def test_a_defect_of_the_assistants_code_is_a_fault_that_never_scores(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assistant = EchoAssistant({"a": KeyError("price")})
-    trajectory = await converse(assistant, PROMPTS, SCENARIO, ["a"])
+    trajectory = await converse(assistant, PROMPTS, SCENARIO, FixedUsers(["a"]))
     assert trajectory.fault is not None
     assert trajectory.fault.origin is FaultOrigin.INFRASTRUCTURE
     assert "KeyError" in trajectory.fault.message
@@ -95,4 +98,4 @@ async def test_a_defect_of_the_assistants_code_is_a_fault_that_never_scores(
 async def test_what_ends_the_run_is_raised_on() -> None:
     assistant = EchoAssistant({"a": CotuneError("no credit")})
     with pytest.raises(CotuneError, match="no credit"):
-        await converse(assistant, PROMPTS, SCENARIO, ["a"])
+        await converse(assistant, PROMPTS, SCENARIO, FixedUsers(["a"]))

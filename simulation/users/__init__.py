@@ -1,0 +1,1 @@
+"""Kinds of simulated customers, one file each."""
