@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import dspy
 
-from .compact_adapter import CompactAdapter, output_schema, render_value
+from .answer_form import bare_word, output_schema
+from .compact_adapter import CompactAdapter, render_value
 from .errors import FaultError
 from .ledger import charged_to
 from .prompts import Prompt
@@ -36,6 +37,7 @@ class Agent:
         return {
             "inputs": list(self.signature.input_fields),
             "outputs": output_schema(self.signature),
+            "bare_word": bare_word(self.signature) is not None,
         }
 
     def _values(self, inputs: Mapping[str, Any]) -> dict[str, str]:

@@ -3,21 +3,20 @@
 dspy's chat adapters wrap a prompt in field markers and format instructions. For small models
 that is most of what they read, and a team's prompt is no longer what is sent. Here the system
 message is the prompt, its worked examples are earlier exchanges, the user message is the inputs,
-and the answer's form is a JSON schema sent as response format, which servers enforce.
+and servers enforce the form of the answer: a JSON schema, or a grammar (`answer_form.py`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, cast
 
 import dspy
 from dspy.lm15 import Config, DataPart, Message, Request, Response
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from .answer_form import AnswerForm, JsonObject, form_for
 from .errors import Fault, FaultError, FaultOrigin
 from .reask import with_reminder
 from .worked_examples import WorkedExample, split_examples
@@ -26,9 +25,9 @@ REASKS = 2
 
 
 class CompactAdapter(dspy.Adapter):
-    """Sends a signature's instructions, inputs and output schema as they are.
+    """Sends a signature's instructions, inputs and form of answer as they are.
 
-    An answer that is empty, cut off or not in the schema is asked for again, with a changed
+    An answer that is empty, cut off or not in that form is asked for again, with a changed
     request (another seed, and what was wrong), at most `REASKS` times.
     """
 
@@ -45,12 +44,13 @@ class CompactAdapter(dspy.Adapter):
         Raises:
             FaultError: The answer could not be used after all re-asks.
         """
-        request = build_request(lm.model, lm_kwargs, signature, demos, inputs)
+        form = form_for(signature, lm)
+        request = build_request(lm.model, lm_kwargs, signature, demos, inputs, form)
         fault = None
         for reask in range(REASKS + 1):
             asked = request if fault is None else _asked_again(request, reask, fault.message)
             response = cast(Response, await lm.acall(asked))
-            answer = read_answer(signature, response)
+            answer = read_answer(form, response)
             if isinstance(answer, dict):
                 return [answer]
             fault = answer
@@ -64,6 +64,7 @@ def build_request(
     signature: type[dspy.Signature],
     demos: list[dict[str, Any]],
     inputs: Mapping[str, Any],
+    form: AnswerForm | None = None,
 ) -> Request:
     """Build the request for one call of a signature.
 
@@ -73,11 +74,13 @@ def build_request(
         signature: Its instructions are the prompt.
         demos: Worked examples beside those of the prompt, sent as earlier exchanges too.
         inputs: The signature's input fields.
+        form: How the answer is to be written; JSON by default.
     """
+    form = form or JsonObject(signature)
     instructions, examples = split_examples(signature.instructions)
     messages: list[Message] = []
     for example in (*examples, *(_worked(signature, demo) for demo in demos)):
-        messages += [Message.user(example.inputs), Message.assistant(example.output)]
+        messages += [Message.user(example.inputs), Message.assistant(form.write(example.output))]
     messages.append(Message.user(render_inputs(signature, inputs)))
     return Request(
         model=model,
@@ -87,19 +90,9 @@ def build_request(
             temperature=settings.get("temperature"),
             max_tokens=settings.get("max_tokens"),
             seed=settings.get("seed"),
-            response_format={
-                "type": "json_schema",
-                "name": signature.__name__,
-                "schema": output_schema(signature),
-                "strict": True,
-            },
+            **form.constraint(),
         ),
     )
-
-
-def output_schema(signature: type[dspy.Signature]) -> dict[str, Any]:
-    """Return the JSON schema of a signature's output fields."""
-    return _schema(_output_model(cast(Hashable, signature)))
 
 
 def render_inputs(signature: type[dspy.Signature], inputs: Mapping[str, Any]) -> str:
@@ -121,7 +114,7 @@ def answer_text(response: Response) -> str:
     return render_json(parsed.value) if parsed is not None else (response.text or "").strip()
 
 
-def read_answer(signature: type[dspy.Signature], response: Response) -> dict[str, Any] | Fault:
+def read_answer(form: AnswerForm, response: Response) -> dict[str, Any] | Fault:
     """Return the output fields as JSON values, or the fault that the answer is."""
     text = answer_text(response)
     if response.finish_reason == "length":
@@ -129,29 +122,9 @@ def read_answer(signature: type[dspy.Signature], response: Response) -> dict[str
     if not text:
         return Fault(FaultOrigin.PROVIDER, "empty_reply", "the model answered nothing")
     try:
-        return (
-            _output_model(cast(Hashable, signature))
-            .model_validate_json(text)
-            .model_dump(mode="json")
-        )
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        said = f"{where}: {problem['msg']}" if where else problem["msg"]
-        return Fault(FaultOrigin.ASSISTANT, "invalid_output", f"not in the output schema: {said}")
-
-
-@lru_cache(maxsize=256)
-def _output_model(signature: Any) -> type[BaseModel]:
-    fields: dict[str, Any] = {
-        name: (field.annotation, ...) for name, field in signature.output_fields.items()
-    }
-    return create_model(signature.__name__, __config__=ConfigDict(extra="forbid"), **fields)
-
-
-@lru_cache(maxsize=256)
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    return model.model_json_schema()
+        return form.read(text)
+    except ValueError as error:
+        return Fault(FaultOrigin.ASSISTANT, "invalid_output", str(error))
 
 
 def _worked(signature: type[dspy.Signature], demo: Mapping[str, Any]) -> WorkedExample:

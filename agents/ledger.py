@@ -67,6 +67,10 @@ class Usage:
         return asdict(self)
 
 
+Spending = dict[tuple[Role, str], Usage]
+"""Usage by model role and agent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """What was really sent for one call, after defaults and the provider's adaptations.
@@ -149,10 +153,10 @@ class Ledger:
     example of what was sent per (role, agent, model), which is what a reader wants to see.
     """
 
-    totals: dict[tuple[Role, str], Usage] = field(default_factory=lambda: defaultdict(Usage))
+    totals: Spending = field(default_factory=lambda: defaultdict(Usage))
     sent: dict[tuple[Role, str, str], Sent] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    _by_key: dict[str, Usage] = field(default_factory=lambda: defaultdict(Usage))
+    _by_key: dict[str, Spending] = field(default_factory=dict)
 
     def record(self, entry: LedgerEntry) -> None:
         """Add one call."""
@@ -161,11 +165,21 @@ class Ledger:
         if entry.error:
             self.errors[entry.error] += 1
         if entry.key:
-            self._by_key[entry.key] += entry.usage
+            spent = self._by_key.setdefault(entry.key, defaultdict(Usage))
+            spent[entry.role, entry.agent] += entry.usage
 
     def collect(self, key: str) -> Usage:
         """Take out what the work `key` has used since the last collection."""
-        return self._by_key.pop(key, Usage())
+        return sum(self.collect_parts(key).values(), Usage())
+
+    def collect_parts(self, key: str) -> Spending:
+        """Take out the same, by role and agent."""
+        return dict(self._by_key.pop(key, {}))
+
+    def add(self, spending: Spending) -> None:
+        """Count work that another process has done, and recorded in a ledger of its own."""
+        for (role, agent), usage in spending.items():
+            self.totals[role, agent] += usage
 
     def replay(self, role: Role, agent: str, usage: Usage) -> None:
         """Count work that was paid for in an earlier run of the same command."""

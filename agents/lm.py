@@ -16,7 +16,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 import dspy
 from dspy.clients.costs import estimate_cost
 from dspy.lm15 import Request, Response, request_from_openai_chat
-from dspy.utils.exceptions import LMError, is_retryable_lm_error
+from dspy.utils.exceptions import LMError, LMRateLimitError, is_retryable_lm_error
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -25,6 +25,7 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
+from .adaptive_limit import ProviderLimits
 from .budget import Budget
 from .errors import CotuneError, FaultError
 from .ledger import Ledger, LedgerEntry, Role, Sent, Usage, current_attribution
@@ -32,11 +33,11 @@ from .model_failure import ModelUnusableError, explain
 from .models import LOCAL, MODEL_STRINGS, SCRIPTED, ModelSettings
 from .scripted.engine import AsyncScriptedEngine, ScriptedEngine
 
-MAX_RETRY_AFTER = 120.0
 # A cut-off answer is a fault that callers report; dspy would warn about each on the terminal.
 logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
 
-_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)
+_JITTER = 0.5
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30, jitter=_JITTER)
 
 
 class LanguageModel(dspy.LM):
@@ -54,6 +55,7 @@ class LanguageModel(dspy.LM):
         budget: Budget | None = None,
         endpoint: str | None = None,
         weights: str = "",
+        limits: ProviderLimits | None = None,
     ) -> None:
         """Connect to nothing yet.
 
@@ -64,6 +66,7 @@ class LanguageModel(dspy.LM):
             budget: What refuses calls when the money is spent.
             endpoint: Address of the server that a `local:` model runs on.
             weights: What identifies the file that this server serves.
+            limits: Of calls in flight, shared with other models of the same provider.
 
         Raises:
             UsageError: The key's environment variable is not set.
@@ -74,7 +77,7 @@ class LanguageModel(dspy.LM):
         self.ledger = ledger
         self.budget = budget
         self.weights = weights
-        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._limit = (limits or ProviderLimits()).of(settings, endpoint)
         name, connection = _connection(settings, endpoint)
         try:
             super().__init__(name, cache=False, num_retries=0, **connection)
@@ -129,18 +132,30 @@ class LanguageModel(dspy.LM):
     def _retrying(self) -> AsyncRetrying:
         return AsyncRetrying(
             stop=stop_after_attempt(self.settings.attempts),
-            wait=_wait,
+            wait=lambda state: _wait(state, self.settings.max_wait),
             retry=retry_if_exception(_is_passing),
             reraise=True,
         )
 
     async def _attempt(self, request: Request) -> Response:
-        async with self._slots:
-            if self.budget is not None:
-                self.budget.check_call()
-            async with asyncio.timeout(self.settings.timeout):
-                with dspy.context(disable_history=True):
-                    return await super().acall(request)
+        round_ = await self._limit.acquire()
+        try:
+            response = await self._send(request)
+        except LMRateLimitError as error:
+            self._limit.refused(round_, _asked_wait(error, self.settings.max_wait))
+            raise
+        else:
+            self._limit.answered(round_)
+            return response
+        finally:
+            self._limit.release()
+
+    async def _send(self, request: Request) -> Response:
+        if self.budget is not None:
+            self.budget.check_call()
+        async with asyncio.timeout(self.settings.timeout):
+            with dspy.context(disable_history=True):
+                return await super().acall(request)
 
     def _with_defaults(self, request: Request) -> Request:
         config = request.config
@@ -248,10 +263,15 @@ def _attempts(retrying: AsyncRetrying) -> int:
     return retrying.statistics.get("attempt_number", 1)
 
 
-def _wait(state: RetryCallState) -> float:
-    """Wait as long as the provider asks, else exponentially longer with jitter."""
-    error = state.outcome.exception() if state.outcome else None
+def _asked_wait(error: BaseException | None, most: float) -> float | None:
+    """Return how long the provider asks to be left alone, if it does, up to `most` seconds."""
     asked = error.retry_after if isinstance(error, LMError) else None
+    return None if asked is None else min(asked, most)
+
+
+def _wait(state: RetryCallState, most: float) -> float:
+    """Wait as long as the provider asks, else exponentially longer; with jitter either way."""
+    asked = _asked_wait(state.outcome.exception() if state.outcome else None, most)
     if asked is None:
-        return _BACKOFF(state)
-    return min(asked, MAX_RETRY_AFTER) + random.uniform(0, 0.5)
+        return min(_BACKOFF(state), most)
+    return asked + random.uniform(0, min(_JITTER, most))

@@ -47,7 +47,8 @@ class ModelSettings(BaseModel):
         max_tokens: Limit on one answer; None sends none.
         timeout: Seconds for one attempt.
         attempts: Requests sent at most for one call, the first included.
-        concurrency: Calls in flight at most.
+        max_wait: Seconds between two attempts at most, whatever the provider asks for.
+        concurrency: Calls in flight at most; fewer after the provider has refused one.
         price: Overrides the price known for the model.
     """
 
@@ -60,6 +61,7 @@ class ModelSettings(BaseModel):
     max_tokens: int | None = Field(default=512, gt=0)
     timeout: float = Field(default=60.0, gt=0)
     attempts: int = Field(default=5, ge=1, le=20)
+    max_wait: float = Field(default=120.0, ge=0)
     concurrency: int = Field(default=8, ge=1, le=1024)
     price: Price | None = None
 

@@ -32,9 +32,8 @@ from ..rubrics.verdict import Status
 from ..simulation.journal import Journal
 from .config import RunConfig
 from .model_access import check_reachable, open_models
+from .run_folder import JOURNAL, make_writable
 from .run_record import RunAbout, installed_versions
-
-JOURNAL = "journal.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class AgentRun:
             versions=installed_versions(),
             command=command,
         )
-        _make_writable(folder)
+        make_writable(folder)
         return cls(config, agent, seed, splits, rubric, plan, folder, about)
 
     def journal(self) -> Journal:
@@ -197,16 +196,3 @@ def _require_fitting(splits: Splits, agent: Agent, rubric: Rubric) -> None:
                     f"Example '{example.id}' ({split}): gold: no criterion of the rubric "
                     f"'{rubric.id}' applies; found {', '.join(sorted(example.gold)) or 'none'}."
                 )
-
-
-def _make_writable(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise CotuneError(
-            f"The run's folder {folder} cannot be written ({error.strerror}). Choose another with "
-            "--out, or 'out' in the configuration."
-        ) from error

@@ -103,6 +103,55 @@ def optimize_agent(
     run(name, config_file, Options(model, api_base, seed, out, not no_mlflow, as_json))
 
 
+@app.command()
+def simulate(
+    config_file: Annotated[
+        Path | None,
+        typer.Option("--config", help="The configuration file; a built-in one when left out."),
+    ] = None,
+    n: Annotated[int | None, typer.Option("--n", min=1, help="Scenarios at most.")] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Conversations per scenario, with seeds of their own.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Who plays the customer: agenda, llm or template.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="Where it runs: asyncio or ray.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes, with ray.")] = None,
+    model: Model = None,
+    api_base: ApiBase = None,
+    seed: Seed = None,
+    out: Out = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Play multi-turn conversations between simulated customers and the assistant."""
+    from .commands.optimize import Options
+    from .commands.simulate import SimulateOptions, run
+
+    common = Options(model, api_base, seed, out, False, as_json)
+    run(config_file, SimulateOptions(common, n, repeats, user, engine, workers))
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="Trajectories, as JSON lines.")],
+    id_: Annotated[
+        str | None, typer.Option("--id", help="The scenario of the conversation to show.")
+    ] = None,
+    number: Annotated[
+        int | None, typer.Option(min=1, help="Which conversation, from 1; the first when left out.")
+    ] = None,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Say why the customer said what they said.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+) -> None:
+    """Print one conversation readably."""
+    from .commands.show import run
+
+    run(file, id_, number, as_json=as_json, notes=notes)
+
+
 @config.command("schema")
 def schema() -> None:
     """Print the JSON schema of the configuration, for editors."""
@@ -120,10 +169,17 @@ def check(path: Annotated[Path, typer.Argument(help="The configuration file.")])
     typer.echo(f"{path} is sound.")
 
 
-def _add_model_commands() -> None:
-    from .commands.model import app as model_app
+def _add_groups() -> None:
+    """Add the groups of commands that stand in files of their own."""
+    from .commands import model, rubric, scenarios, trajectories
 
-    app.add_typer(model_app, name="model")
+    for name, group in (
+        ("scenarios", scenarios.app),
+        ("trajectories", trajectories.app),
+        ("rubric", rubric.app),
+        ("model", model.app),
+    ):
+        app.add_typer(group, name=name)
 
 
 def main() -> None:
@@ -132,7 +188,7 @@ def main() -> None:
 
     # A rubric may name checks of the user's own by import path, relative to where they work.
     sys.path.append(os.getcwd())
-    _add_model_commands()
+    _add_groups()
     try:
         app()
     except CotuneError as error:

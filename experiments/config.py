@@ -14,6 +14,8 @@ from ..agents.problem import inconsistent
 from ..agents.yaml_file import load_yaml
 from ..optimizer.example import Splits
 from ..optimizer.settings import EngineSettings
+from ..simulation.conversation import ConversationLimits
+from ..simulation.users.settings import AgendaUserSettings, UserSettings, needs_a_model
 
 
 class SplitSizes(BaseModel):
@@ -61,13 +63,53 @@ class Models(BaseModel):
 
     Attributes:
         task: What the agents run on.
+        user: What simulated customers of the kind `llm` run on.
         reflection: What the reflection proposer runs on.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: ModelSettings
+    user: ModelSettings | None = None
     reflection: ModelSettings | None = None
+
+
+class RaySettings(BaseModel):
+    """The Ray cluster that conversations are spread over.
+
+    Attributes:
+        workers: Processes that play.
+        address: Of a running cluster, in Ray's form; `local` starts one on this computer.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workers: int = Field(default=2, ge=1, le=1024)
+    address: str = Field(default="local", min_length=1)
+
+
+class SimulationConfig(BaseModel):
+    """How conversations are simulated.
+
+    Attributes:
+        scenarios: A scenarios file (YAML or JSON lines), or the name of a pack.
+        user: Who plays the customer.
+        conversation: How long one conversation may go on.
+        repeats: Conversations per scenario, each with a seed of its own.
+        again: How often a conversation is played again after a fault that is not the assistant's.
+        concurrency: Conversations in flight at most.
+        ray: The cluster they are spread over; this process alone when absent.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scenarios: str = Field(default="grocery", min_length=1)
+    user: UserSettings = AgendaUserSettings()
+    conversation: ConversationLimits = ConversationLimits()
+    repeats: int = Field(default=1, ge=1)
+    again: int = Field(default=2, ge=0)
+    concurrency: int = Field(default=64, ge=1, le=4096)
+    ray: RaySettings | None = None
 
 
 class Tracking(BaseModel):
@@ -91,6 +133,7 @@ class RunConfig(EngineSettings):
         assistant: The assistant under test.
         prompts: Folder of seed prompts, one AGENT.md each; the assistant's own when absent.
         agents: What each agent is optimized with, by agent name.
+        simulation: How conversations are simulated.
         models: Models by role.
         proposer: Who writes prompts: `lessons` needs no model, `reflection` needs
             `models.reflection`.
@@ -100,7 +143,8 @@ class RunConfig(EngineSettings):
 
     assistant: Literal["grocery"] = "grocery"
     prompts: Path | None = None
-    agents: dict[str, AgentTaskConfig] = Field(min_length=1)
+    agents: dict[str, AgentTaskConfig] = Field(default_factory=dict)
+    simulation: SimulationConfig = SimulationConfig()
     models: Models
     proposer: Literal["lessons", "reflection"] = "lessons"
     tracking: Tracking = Tracking()
@@ -114,6 +158,16 @@ class RunConfig(EngineSettings):
                 "which needs none"
             )
             raise inconsistent([(("models", "reflection"), missing)])
+        return self
+
+    @model_validator(mode="after")
+    def _customers_have_a_model(self) -> Self:
+        if needs_a_model(self.simulation.user) and self.models.user is None:
+            missing = (
+                "customers of the kind 'llm' need a model here; name one, or use the kind "
+                "'agenda', which needs none"
+            )
+            raise inconsistent([(("models", "user"), missing)])
         return self
 
     def agent_task(self, agent: str) -> AgentTaskConfig:
@@ -149,8 +203,19 @@ def load_config(path: Path, base: Path | None = None) -> RunConfig:
         for name, task in config.agents.items()
     }
     prompts = None if config.prompts is None else base / config.prompts
+    simulation = config.simulation.model_copy(
+        update={
+            "scenarios": _scenarios(base, config.simulation.scenarios),
+            "user": config.simulation.user.relative_to(base),
+        }
+    )
     return config.model_copy(
-        update={"agents": agents, "prompts": prompts, "out": base / config.out}
+        update={
+            "agents": agents,
+            "prompts": prompts,
+            "simulation": simulation,
+            "out": base / config.out,
+        }
     )
 
 
@@ -162,3 +227,9 @@ def config_schema() -> str:
 def _rubric(base: Path, rubric: str) -> str:
     """A path is relative to the configuration; a plain name is a pack."""
     return str(base / rubric) if rubric.endswith((".yaml", ".yml")) else rubric
+
+
+def _scenarios(base: Path, scenarios: str) -> str:
+    """A path is relative to the configuration; a plain name is a pack."""
+    is_file = scenarios.endswith((".yaml", ".yml", ".jsonl"))
+    return str(base / scenarios) if is_file else scenarios

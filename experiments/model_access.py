@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from ..agents.budget import Budget
+from ..agents.connect import Served, connect
 from ..agents.errors import CotuneError, FaultError, UsageError
 from ..agents.ledger import Ledger, Role
 from ..agents.lm import LanguageModel
@@ -15,26 +16,47 @@ from ..agents.redact import public
 
 
 @contextmanager
+def serving(
+    settings: Mapping[Role, ModelSettings],
+) -> Iterator[tuple[dict[Role, ModelSettings], dict[str, Served]]]:
+    """Run a server for each embedded model, whatever roles it has.
+
+    Gives the settings, with no more calls in flight than a server takes, and by model string
+    where each embedded model is served.
+
+    Raises:
+        CotuneError: A server does not start.
+    """
+    servers: dict[str, LocalServer] = {}
+    with ExitStack() as stack:
+        fitted = {}
+        for role, wanted in settings.items():
+            fitted[role] = wanted
+            if not wanted.is_local:
+                continue
+            if wanted.model not in servers:
+                started = LocalServer.of(wanted.model.removeprefix(LOCAL))
+                servers[wanted.model] = stack.enter_context(started)
+            slots = min(wanted.concurrency, servers[wanted.model].slots)
+            fitted[role] = wanted.model_copy(update={"concurrency": slots})
+        served = {
+            model: Served(endpoint=server.api_base, weights=server.weights)
+            for model, server in servers.items()
+        }
+        yield fitted, served
+
+
+@contextmanager
 def open_models(
-    settings: dict[Role, ModelSettings], ledger: Ledger, budget: Budget
+    settings: Mapping[Role, ModelSettings], ledger: Ledger, budget: Budget
 ) -> Iterator[dict[Role, LanguageModel]]:
-    """Give the models by role; one server runs per embedded model, whatever roles it has.
+    """Give the models by role, those that are embedded with their servers running.
 
     Raises:
         CotuneError: A server does not start, a key is missing, a model string means nothing.
     """
-    servers: dict[str, LocalServer] = {}
-    with ExitStack() as stack:
-        models = {}
-        for role, wanted in settings.items():
-            server = None
-            if wanted.is_local:
-                server = servers.get(wanted.model)
-                if server is None:
-                    started = LocalServer.of(wanted.model.removeprefix(LOCAL))
-                    server = servers[wanted.model] = stack.enter_context(started)
-            models[role] = _connect(wanted, role, ledger, budget, server)
-        yield models
+    with serving(settings) as (fitted, served):
+        yield connect(fitted, served, ledger, budget)
 
 
 async def check_reachable(model: LanguageModel) -> None:
@@ -66,18 +88,3 @@ async def check_reachable(model: LanguageModel) -> None:
             f"'{settings.model}', so money could not be counted. Give it a price: "
             f"models.{model.role}.price: {{input: …, output: …}}, in dollars per million tokens."
         )
-
-
-def _connect(
-    settings: ModelSettings,
-    role: Role,
-    ledger: Ledger,
-    budget: Budget,
-    server: LocalServer | None,
-) -> LanguageModel:
-    if server is None:
-        return LanguageModel(settings, role, ledger, budget)
-    slots = min(settings.concurrency, server.slots)
-    settings = settings.model_copy(update={"concurrency": slots})
-    served = {"endpoint": server.api_base, "weights": server.weights}
-    return LanguageModel(settings, role, ledger, budget, **served)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..agents.agent import Agent
+from ..agents.answer_form import BareWord, form_for
 from ..agents.compact_adapter import render_inputs, render_json
 from ..agents.errors import Fault, FaultError, FaultOrigin
 from ..agents.fingerprint import fingerprint
@@ -51,8 +52,13 @@ class AgentTask:
 
     @property
     def concurrency(self) -> int:
-        """As many rollouts as the model takes calls: each is one call."""
-        return self.lm.settings.concurrency
+        """As many rollouts as the model takes calls: each is one call.
+
+        One where an embedded model answers with a bare word: nearly all of such a call is
+        reading, which is no faster two at a time, and each slot would read the prompt itself.
+        """
+        bare = isinstance(form_for(self.agent.signature, self.lm), BareWord)
+        return 1 if bare else self.lm.settings.concurrency
 
     def identity(self) -> Mapping[str, Any]:
         """Return what determines a rollout beside prompts, example and repeat."""

@@ -13,9 +13,9 @@ from ..agents.fingerprint import fingerprint
 from ..agents.ledger import Ledger, Role, Usage, charged_to
 from ..agents.prompts import PromptBundle
 from ..simulation.journal import Journal
+from ..simulation.paused import PausedError
 from .example import Example
 from .observer import Observer
-from .paused import PausedError
 from .rollout import Rollout
 from .task import Task
 

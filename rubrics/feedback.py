@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .rubric import Criterion, Rubric
+from .criterion import Criterion
+from .rubric import Rubric
 from .verdict import Status, Verdict
 
 

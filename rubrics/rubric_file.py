@@ -8,6 +8,7 @@ from ..agents.errors import UsageError
 from ..agents.yaml_file import load_yaml
 from .rubric import Rubric
 
+STARTER = Path(__file__).with_name("starter.yaml")
 _PACKS = Path(__file__).parent / "packs"
 
 
@@ -24,6 +25,15 @@ def load_rubric(source: str | Path) -> Rubric:
     Raises:
         UsageError: There is no such file, or it is not a rubric; every problem is named.
     """
+    return load_yaml(Rubric, rubric_path(source), "rubric")
+
+
+def rubric_path(source: str | Path) -> Path:
+    """Return the file of a rubric: a pack by name, or a YAML file by path.
+
+    Raises:
+        UsageError: There is no such file.
+    """
     packs = pack_names()
     path = _PACKS / f"{source}.yaml" if source in packs else Path(source)
     if not path.is_file():
@@ -31,4 +41,4 @@ def load_rubric(source: str | Path) -> Rubric:
             f"There is no rubric {source}. Give the path of a YAML file or the name of a pack: "
             f"{', '.join(packs)}."
         )
-    return load_yaml(Rubric, path, "rubric")
+    return path

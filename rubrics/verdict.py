@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,20 +24,32 @@ class Finding:
         value: In [0, 1] when scored (1 is best), otherwise None.
         rationale: One or two sentences: what was expected and what was found.
         evidence: What was looked at, one item each.
+        turn: The turn (from 0) that decided it, when the check knows it.
+        agent: The agent concerned, when the check knows it.
     """
 
     status: Status
     value: float | None
     rationale: str
     evidence: tuple[str, ...] = ()
+    turn: int | None = None
+    agent: str | None = None
 
     def __post_init__(self) -> None:
         _require_consistent(self.status, self.value)
 
     @classmethod
-    def scored(cls, value: float, rationale: str, evidence: tuple[str, ...] = ()) -> Finding:
+    def scored(
+        cls,
+        value: float,
+        rationale: str,
+        evidence: tuple[str, ...] = (),
+        *,
+        turn: int | None = None,
+        agent: str | None = None,
+    ) -> Finding:
         """Give a value in [0, 1]."""
-        return cls(Status.SCORED, float(value), rationale, evidence)
+        return cls(Status.SCORED, float(value), rationale, evidence, turn, agent)
 
     @classmethod
     def not_applicable(cls, rationale: str, evidence: tuple[str, ...] = ()) -> Finding:
@@ -47,6 +60,20 @@ class Finding:
     def inconclusive(cls, rationale: str, evidence: tuple[str, ...] = ()) -> Finding:
         """Say that the criterion applies, but that nothing reliable can be said."""
         return cls(Status.INCONCLUSIVE, None, rationale, evidence)
+
+
+def worst(findings: Sequence[Finding]) -> Finding:
+    """Return what decides about several things together; there must be at least one.
+
+    It is the first of the lowest values below 1, else what is inconclusive, else what has a
+    value, else what does not apply.
+    """
+    scored = [each for each in findings if each.value is not None]
+    lowest = min(scored, key=lambda each: each.value or 0.0, default=None)
+    if lowest is not None and lowest.value != 1.0:
+        return lowest
+    undecided = [each for each in findings if each.status is Status.INCONCLUSIVE]
+    return [*undecided, *scored, *findings][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +87,7 @@ class Verdict:
         rationale: One or two sentences: what was expected and what was found.
         evidence: What was looked at, one item each.
         agent: The agent at fault or concerned, when known.
-        turn: The turn (from 0) where it went wrong, when known.
+        turn: The turn (from 0) that it is about, or where it went wrong, when known.
     """
 
     criterion: str

@@ -25,7 +25,38 @@ _CLOSING_OFFER = re.compile(
     r"|\bcan I (?:help|assist)\b|\blet me know if\b|\bneed (?:any|more) help\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+# An end of a sentence is followed by a space, so that `2.49 euros` is not two sentences.
+_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=[^\s.!?]))+[.!?]*")
+_THING = r"(?:I(?:'ve| have)?|we(?:'ve| have)?|has been|have been|is|are|was|were|just|now)"
+_DONE = r"(?:added|put|placed|removed|taken|changed|updated|ordered|set|swapped|replaced)"
+_CANNOT = (
+    r"(?:can(?:'t|not| not)|could(?:n't| not)|won't|will not|unable to|not able to|not allowed to"
+    r"|must not|may not)"
+)
+_SAYS = {
+    Act.CLAIM: rf"\b{_THING} (?:now |already |just )?{_DONE}\b"
+    r"|\b(?:is|are) (?:now |already )?in (?:your|the) (?:cart|basket)\b"
+    r"|\border (?:is|has been|was) (?:placed|confirmed)\b|\ball (?:done|set)\b|\A\W*done\b",
+    Act.REFUSE: rf"\bI(?:'m afraid I)? {_CANNOT} (?!find|see|locate|understand)\w+"
+    r"|\b(?:we|am|I'm|are) (?:unable to|not able to|not allowed to) (?!find|see|locate)\w+"
+    r"|\bcan only help with\b|\b(?:must|have to) (?:decline|refuse)\b|\bI (?:decline|refuse)\b"
+    r"|\bagainst (?:our|my|the) (?:rules|policy)\b|\bnot (?:something|anything) I can\b",
+    Act.NOT_FOUND: r"\b(?:nothing|none|no \w+(?: \w+)?) (?:was|were|is|are|could be)? ?found\b"
+    r"|\bnot found\b|\b(?:can't|cannot|can not|couldn't|could not|didn't|did not) find\b"
+    r"|\b(?:don't|do not|no longer) (?:have|carry|sell|stock)\b|\b(?:sold out|out of stock)\b"
+    r"|\b(?:is|are) not (?:available|sold|in stock)\b|\bunavailable\b|\bnone left\b"
+    r"|\bnone of the \w+(?: \w+)* fits?\b",
+}
+_PATTERNS = {act: re.compile(pattern, re.IGNORECASE) for act, pattern in _SAYS.items()}
+_SAYS_NOTHING = re.compile(
+    r"\W*(?:(?:hi|hello|hey|welcome|good (?:morning|afternoon|evening|day))(?: there)?\b\W*)*",
+    re.IGNORECASE,
+)
+_NOT_UNDERSTOOD = re.compile(
+    r"\bno \w+ (?:was|were) recogni[sz]ed\b|\b(?:do|did)(?:n't| not) (?:quite )?understand\b",
+    re.IGNORECASE,
+)
+_NOT_DONE = re.compile(rf"\b(?:not|n't|never) (?:been )?{_DONE}\b", re.IGNORECASE)
 
 
 def questions(text: str) -> tuple[str, ...]:
@@ -43,10 +74,22 @@ def pending_question(so_far: Trajectory) -> str:
 
 
 def read_acts(reply: Reply) -> frozenset[Act]:
-    """Return what a reply does."""
-    acts = {Act.INFORM} if reply.text.strip() else set[Act]()
-    if questions(reply.text):
+    """Return what a reply does.
+
+    It is a reading of words, about as good as a hasty customer's; whether something is so is
+    for the state to say.
+    """
+    text = reply.text.replace("\u2019", "'")
+    if not text.strip():
+        return frozenset()
+    statements = " ".join(each for each in _SENTENCE.findall(text) if "?" not in each)
+    acts = {act for act, pattern in _PATTERNS.items() if pattern.search(statements)}
+    if not _SAYS_NOTHING.fullmatch(statements) and not _NOT_UNDERSTOOD.search(statements):
+        acts.add(Act.INFORM)
+    if _NOT_DONE.search(statements):
+        acts.discard(Act.CLAIM)
+    if questions(text):
         acts.add(Act.ASK)
-    if _CLOSING_OFFER.search(reply.text):
+    if _CLOSING_OFFER.search(text):
         acts.add(Act.OFFER)
     return frozenset(acts)

@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 
 from ...agents.errors import CotuneError
-from ...optimizer.paused import PausedError
 from ...simulation.journal import Journal
+from ...simulation.paused import PausedError
 from ..agent_run import AgentRun
 from ..config import Models, RunConfig, load_config
 from ..present import announce, conclude
@@ -82,7 +82,7 @@ def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
     run_ = AgentRun.prepare(config, name, shlex.join(["cotune", *sys.argv[1:]]))
     announce(run_, console)
     tracker = Tracker(config.tracking.uri, config.tracking.experiment) if options.track else None
-    with _resumable(), run_.journal() as journal, _tracked(tracker, run_, journal) as log:
+    with resumable(), run_.journal() as journal, _tracked(tracker, run_, journal) as log:
         with RunProgress(console) as progress:
             result = run_.execute(journal, progress)
         record = record_of(result, run_.about)
@@ -98,7 +98,7 @@ def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
 
 
 @contextmanager
-def _resumable() -> Iterator[None]:
+def resumable() -> Iterator[None]:
     """Tell a person who stops a run how it goes on."""
     try:
         yield

@@ -63,8 +63,8 @@ class LessonsProposer:
     """
 
     max_rules: int = 16
-    max_examples: int = 24
-    examples_at_once: int = 12
+    max_examples: int = 40
+    examples_at_once: int = 24
 
     name = "lessons"
     quotes_train = True

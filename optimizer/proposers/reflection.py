@@ -17,7 +17,7 @@ from ...agents.ledger import Ledger, Role, Usage, charged_to
 from ...agents.lm import LanguageModel
 from ...agents.prompts import Prompt, read_prompt
 from ...simulation.journal import Journal
-from ..paused import PausedError
+from ...simulation.paused import PausedError
 from ..rollout import Lesson
 from .proposer import Assignment, ProposalFailedError
 

@@ -3,5 +3,10 @@
 Importing this package registers the checks that come with cotune.
 """
 
+from . import approval as approval
 from . import call as call
+from . import claims as claims
 from . import grocery as grocery
+from . import limits as limits
+from . import pace as pace
+from . import privacy as privacy

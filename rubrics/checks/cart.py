@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -80,10 +82,39 @@ class Matching:
     left_over: tuple[Line, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """One way in which a cart is not as it should be, and the line concerned, if there is one."""
+
+    said: str
+    line: Line | None = None
+
+
+def cart_in(state: Mapping[str, Any]) -> tuple[Line, ...] | None:
+    """Return the cart that a state shows; None when it shows none."""
+    raw = state.get("cart")
+    return None if raw is None else tuple(Line.model_validate(line) for line in raw)
+
+
 def final_cart(trajectory: Trajectory) -> tuple[Line, ...] | None:
     """Return the cart at the end; None when the state does not show one."""
-    raw = trajectory.final_state.get("cart")
-    return None if raw is None else tuple(Line.model_validate(line) for line in raw)
+    return cart_in(trajectory.final_state)
+
+
+def quantities(state: Mapping[str, Any]) -> dict[str, float]:
+    """Return the units of each product in a state's cart, by product id; empty without a cart."""
+    units: dict[str, float] = {}
+    for line in cart_in(state) or ():
+        units[line.product_id] = units.get(line.product_id, 0.0) + line.quantity
+    return units
+
+
+def last_change(trajectory: Trajectory, product_id: str) -> int | None:
+    """Return the last turn in which a product's units changed; None when it was there before."""
+    states = [trajectory.initial_state, *(turn.state for turn in trajectory.turns)]
+    units = [quantities(state).get(product_id, 0.0) for state in states]
+    changes = [turn for turn, (old, new) in enumerate(pairwise(units)) if old != new]
+    return changes[-1] if changes else None
 
 
 def match(wishes: Sequence[Wish], cart: Sequence[Line]) -> Matching:
@@ -124,6 +155,38 @@ def broken_terms(wish: Wish, line: Line) -> tuple[str, ...]:
 def quantity_is_right(wish: Wish, line: Line) -> bool:
     """Say whether a line has the wished number of units; any number without a wish for one."""
     return wish.quantity is None or line.quantity == wish.quantity
+
+
+def incomplete(matching: Matching) -> list[Misfit]:
+    """Return the wishes without a line, and the lines that break their wish's terms."""
+    misfits: list[Misfit] = []
+    for wish, line in matching.pairs:
+        if line is None:
+            misfits.append(Misfit(f"{wish.product} is missing"))
+        else:
+            terms = broken_terms(wish, line)
+            misfits += [Misfit(f"{wish.product}: {term}", line) for term in terms]
+    return misfits
+
+
+def wrong_quantities(matching: Matching) -> list[Misfit]:
+    """Return the lines with another number of units than was wished for."""
+    return [
+        Misfit(f"{wish.product}: {line.quantity:g} instead of {wish.quantity:g}", line)
+        for wish, line in matching.pairs
+        if line and wish.quantity is not None and not quantity_is_right(wish, line)
+    ]
+
+
+def extras(matching: Matching) -> list[Misfit]:
+    """Return the lines that answer no wish."""
+    wished = [wish.product for wish, _ in matching.pairs]
+    return [
+        Misfit(f"{line.name} is in the cart again", line)
+        if any(same_name(line.product, product) for product in wished)
+        else Misfit(f"{line.name} was not asked for", line)
+        for line in matching.left_over
+    ]
 
 
 def _cost(wish: Wish, line: Line) -> float:

@@ -9,6 +9,10 @@ a rubric file sets them, and they are validated against the signature when the r
     @trajectory_check
     def cart_complete(trajectory: Trajectory, scenario: Scenario) -> Finding: ...
 
+    @turn_check
+    def claimed_but_not_done(trajectory: Trajectory, scenario: Scenario, turn: int) -> Finding: ...
+
+A turn check decides a criterion turn by turn, or, for a whole conversation, by its worst turn.
 A check of your own needs no registration: name it `package.module:function` in the rubric file.
 """
 
@@ -17,20 +21,30 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
 from ...agents.errors import UsageError
-from ..subject import CallRecord, Subject, SubjectKind
-from ..verdict import Finding
+from ..subject import CallRecord, ConversationRecord, Subject, SubjectKind
+from ..verdict import Finding, worst
 
 CheckFunction = Callable[..., Finding]
 F = TypeVar("F", bound=CheckFunction)
 
+_NO_TURN = Finding.not_applicable("The conversation has no turn.")
+_TURN_CHECK_TAKES = 3
+_SHAPES: Mapping[SubjectKind, Mapping[int, str]] = {
+    SubjectKind.CALL: {1: "(record, *, …)"},
+    SubjectKind.TRAJECTORY: {
+        2: "(trajectory, scenario, *, …)",
+        _TURN_CHECK_TAKES: "(trajectory, scenario, turn, *, …)",
+    },
+}
 _CHECKS: dict[SubjectKind, dict[str, Check]] = {kind: {} for kind in SubjectKind}
 
 
@@ -41,22 +55,28 @@ class Check:
     Attributes:
         name: As a rubric file names it.
         kind: What it looks at.
-        function: Takes a `CallRecord`, or a `Trajectory` and its `Scenario`.
+        function: Takes a `CallRecord`, or a `Trajectory` and its `Scenario`, and perhaps a turn.
+        per_turn: Whether it takes a turn.
         parameters: Pydantic model of the function's keyword-only parameters.
     """
 
     name: str
     kind: SubjectKind
     function: CheckFunction
+    per_turn: bool
     parameters: type[BaseModel]
 
-    @property
+    @cached_property
     def source(self) -> str:
-        """The function's code, so that a mended check is another check; its name where unknown."""
-        try:
-            return inspect.getsource(self.function)
-        except (OSError, TypeError):
+        """The code that decides, so that a mended check is another check; its name where unknown.
+
+        It is the whole of the function's file, and of the files beside it when they make up a
+        package: helpers and word lists decide too.
+        """
+        module = inspect.getmodule(self.function)
+        if module is None or module.__file__ is None:
             return self.name
+        return _code(Path(module.__file__), bool(module.__package__))
 
     @classmethod
     def of(cls, name: str, kind: SubjectKind, function: CheckFunction) -> Check:
@@ -65,14 +85,14 @@ class Check:
         Raises:
             UsageError: The function does not take what a check of this kind is given.
         """
-        _require_shape(name, kind, function)
+        given = _require_shape(name, kind, function)
         try:
             parameters = _parameter_model(function)
         except NameError as error:
             raise UsageError(
                 f"check '{name}': a type of its signature is unknown: {error}"
             ) from error
-        return cls(name, kind, function, parameters)
+        return cls(name, kind, function, given == _TURN_CHECK_TAKES, parameters)
 
     def validate(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters with defaults filled in.
@@ -87,11 +107,28 @@ class Check:
         return {name: getattr(model, name) for name in self.parameters.model_fields}
 
     def run(self, subject: Subject, parameters: Mapping[str, Any]) -> Finding:
-        """Look at a subject of this check's kind."""
+        """Look at a whole subject of this check's kind; of several turns the worst decides."""
         valid = self.validate(parameters)
         if isinstance(subject, CallRecord):
             return self.function(subject, **valid)
+        if self.per_turn:
+            return worst(self.run_turns(subject, valid))
         return self.function(subject.trajectory, subject.scenario, **valid)
+
+    def run_turns(
+        self, record: ConversationRecord, parameters: Mapping[str, Any]
+    ) -> tuple[Finding, ...]:
+        """Look at every turn of a conversation; only a check that is `per_turn` can.
+
+        Returns:
+            One finding per turn; a single one, not applicable, when there is no turn.
+        """
+        valid = self.validate(parameters)
+        turns = range(len(record.trajectory.turns))
+        findings = (
+            self.function(record.trajectory, record.scenario, turn, **valid) for turn in turns
+        )
+        return tuple(replace(each, turn=turn) for turn, each in enumerate(findings)) or (_NO_TURN,)
 
     def _explain(self, error: ValidationError) -> str:
         known = ", ".join(self.parameters.model_fields) or "none"
@@ -109,6 +146,11 @@ def trajectory_check(function: F) -> F:
     return _register(SubjectKind.TRAJECTORY, function)
 
 
+def turn_check(function: F) -> F:
+    """Register a function over a turn of a `Trajectory`, in the light of the turns before it."""
+    return _register(SubjectKind.TRAJECTORY, function)
+
+
 def find_check(name: str, kind: SubjectKind) -> Check:
     """Return a registered check, or import a user's own (`package.module:function`).
 
@@ -119,6 +161,11 @@ def find_check(name: str, kind: SubjectKind) -> Check:
         return _own_check(name, kind)
     if name not in _CHECKS[kind]:
         known = ", ".join(sorted(_CHECKS[kind]))
+        for other in SubjectKind:
+            if name in _CHECKS[other]:
+                raise UsageError(
+                    f"'{name}' checks a {other}, and the rubric scores a {kind}; known: {known}"
+                )
         raise UsageError(
             f"unknown {kind} check '{name}'; known: {known}, or your own as package.module:function"
         )
@@ -131,6 +178,12 @@ def _register(kind: SubjectKind, function: F) -> F:
         raise ValueError(f"two {kind} checks are named '{name}'")
     _CHECKS[kind][name] = Check.of(name, kind, function)
     return function
+
+
+def _code(file: Path, in_package: bool) -> str:
+    beside = sorted(file.parent.iterdir()) if in_package else [file]
+    files = [each for each in beside if each.suffix in (".py", ".yaml")]
+    return "\n".join(each.read_text(encoding="utf-8") for each in files)
 
 
 def _parameter_problem(detail: ErrorDetails) -> str:
@@ -164,17 +217,19 @@ def _imported(name: str) -> CheckFunction:
     return cast(CheckFunction, function)
 
 
-def _require_shape(name: str, kind: SubjectKind, function: CheckFunction) -> None:
-    given = 1 if kind is SubjectKind.CALL else 2
+def _require_shape(name: str, kind: SubjectKind, function: CheckFunction) -> int:
+    """Return how many positional parameters a check takes; it must be one of those allowed."""
     positional = [
         parameter
         for parameter in inspect.signature(function).parameters.values()
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY
     ]
-    if len(positional) != given:
-        wanted = "(record, *, …)" if given == 1 else "(trajectory, scenario, *, …)"
+    shapes = _SHAPES[kind]
+    if len(positional) not in shapes:
+        wanted = " or ".join(shapes.values())
         found = inspect.signature(function)
         raise UsageError(f"{kind} check '{name}' must take {wanted}; its signature is {found}")
+    return len(positional)
 
 
 def _parameter_model(function: CheckFunction) -> type[BaseModel]:

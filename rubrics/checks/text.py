@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _SEPARATORS = re.compile(r"[\s_\-‐-―]+")  # noqa: RUF001  (all Unicode dashes)
 _NUMBER_THEN_UNIT = re.compile(r"(?<=\d)(?=[^\W\d])")
@@ -12,6 +13,7 @@ _FINAL_E = re.compile(r"(?<=\w)e\b")
 _FINAL_I = re.compile(r"(?<=\w)i\b")
 
 
+@lru_cache(maxsize=10_000)
 def normalise(text: str) -> str:
     """Return a form in which differences that do not matter are gone.
 

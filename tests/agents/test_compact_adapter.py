@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cotune.agents.agent import Agent
+from cotune.agents.answer_form import JsonObject
 from cotune.agents.compact_adapter import (
     REASKS,
     CompactAdapter,
@@ -188,23 +189,23 @@ def test_a_reminder_can_be_taken_off_again(text: str, reason: str) -> None:
 
 def test_thoughts_beside_the_answer_are_ignored() -> None:
     response = _response([ThinkingPart("Figs are fruit."), *Message.assistant(RIGHT).parts])
-    assert read_answer(Sort, response) == {"kind": "fruit", "count": 2}
+    assert read_answer(JsonObject(Sort), response) == {"kind": "fruit", "count": 2}
 
 
 def test_answer_that_the_engine_has_parsed_already_is_read() -> None:
     response = _response([DataPart(value=json.loads(RIGHT))])
-    assert read_answer(Sort, response) == {"kind": "fruit", "count": 2}
+    assert read_answer(JsonObject(Sort), response) == {"kind": "fruit", "count": 2}
 
 
 def test_fault_names_the_field() -> None:
-    fault = read_answer(Sort, _response('{"kind": "fruit", "count": "many"}'))
+    fault = read_answer(JsonObject(Sort), _response('{"kind": "fruit", "count": "many"}'))
     assert isinstance(fault, Fault)
     assert "count" in fault.message
 
 
 def test_answers_are_json_values() -> None:
     answer = read_answer(
-        Search,
+        JsonObject(Search),
         _response(
             '{"product": "tofu", "quantity": 2, "size": "", "brand": "", "diet": ["vegan"],'
             ' "max_price": null, "exclude": [], "store": ""}'

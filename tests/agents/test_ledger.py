@@ -91,3 +91,21 @@ async def test_charges_of_concurrent_work_do_not_mix() -> None:
 
     keys = [str(number) for number in range(20)]
     assert await asyncio.gather(*map(work, keys)) == [f"agent-{key} {key}" for key in keys]
+
+
+def test_usage_of_work_is_collected_by_role_and_agent() -> None:
+    ledger = Ledger()
+    for agent in ("cart", "router", "cart"):
+        ledger.record(_entry(agent, key="work"))
+    parts = ledger.collect_parts("work")
+    assert parts == ledger.totals
+    assert parts[Role.TASK, "cart"].calls == 2
+    assert ledger.collect_parts("work") == {}
+
+
+def test_usage_of_another_process_is_added_and_not_counted_as_replayed() -> None:
+    ledger = Ledger()
+    ledger.add({(Role.TASK, "cart"): Usage(calls=2), (Role.USER, ""): Usage(calls=1)})
+    ledger.add({(Role.TASK, "cart"): Usage(calls=1)})
+    assert ledger.totals == {(Role.TASK, "cart"): Usage(calls=3), (Role.USER, ""): Usage(calls=1)}
+    assert ledger.total.replayed == 0

@@ -66,9 +66,9 @@ def test_an_agent_the_configuration_does_not_name(config: Path) -> None:
     [
         ("models:", "models: [", ("not valid YAML", "line ")),
         ("seed: 0", "sede: 0", ("sede", "Line ", "seed")),
-        ("rollouts: 334", "rollouts: many", ("limits.rollouts", "Line ", "many")),
+        ("rollouts: 398", "rollouts: many", ("limits.rollouts", "Line ", "many")),
         ("proposer: lessons ", "proposer: reflection ", ("models.reflection", "lessons")),
-        ("rollouts: 334", "rollouts: 200", ("limits.rollouts is 200", "at least")),
+        ("rollouts: 398", "rollouts: 200", ("limits.rollouts is 200", "at least")),
         ("grocery_routing", "grocery_ruoting", ("grocery_ruoting", "grocery_routing")),
         ("examples/routing", "examples/ruoting", ("examples/ruoting", "does not exist")),
         ("prompts: prompts", "prompts: promtps", ("promtps", "AGENT.md")),

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from cotune.agents.errors import FaultOrigin
+from cotune.agents.grocery.signatures import AGENTS
+from cotune.agents.ledger import Ledger, Role
+from cotune.agents.lm import LanguageModel
 from cotune.optimizer.rollout import Rollout
 from cotune.rubrics.rubric import CheckSpec, Rubric
 
@@ -98,3 +101,12 @@ async def test_a_repeat_has_another_sampling_seed_and_the_same_one_again() -> No
     ]
     assert found[0] == found[1]
     assert set(found[0]) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize(("model", "calls"), [("local:qwen2.5-coder-1.5b", 1), ("openai/m", 6)])
+def test_an_embedded_model_chooses_words_one_at_a_time(model: str, calls: int) -> None:
+    task = Model().routing()
+    settings = task.lm.settings.model_copy(update={"model": model, "concurrency": 6})
+    lm = LanguageModel(settings, Role.TASK, Ledger(), endpoint="http://127.0.0.1:1/v1")
+    assert replace(task, lm=lm).concurrency == calls
+    assert replace(task, lm=lm, agent=AGENTS["search"]).concurrency == 6

@@ -16,11 +16,11 @@ from cotune.agents.ledger import Role
 from cotune.agents.lm import LanguageModel
 from cotune.optimizer.candidate import Status
 from cotune.optimizer.example import Example
-from cotune.optimizer.paused import PausedError
 from cotune.optimizer.proposers.proposer import Proposer
 from cotune.optimizer.proposers.reflection import ReflectionProposer
 from cotune.rubrics.statistics import Conclusion
 from cotune.simulation.journal import Journal
+from cotune.simulation.paused import PausedError
 
 from .tasks import (
     FAULT,

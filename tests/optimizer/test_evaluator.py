@@ -16,9 +16,9 @@ from cotune.optimizer.agent_task import AgentTask
 from cotune.optimizer.evaluator import Evaluator
 from cotune.optimizer.example import Example
 from cotune.optimizer.observer import Silent
-from cotune.optimizer.paused import PausedError
 from cotune.optimizer.rollout import Rollout
 from cotune.simulation.journal import Journal
+from cotune.simulation.paused import PausedError
 
 from .tasks import FakeTask, Hanging, Model, evaluator, examples
 

@@ -97,7 +97,7 @@ def test_corrected_mistakes_become_examples_once_and_the_oldest_leave_first() ->
     assert [one.inputs for one in once.examples] == ["call 0", "call 1"]
 
 
-@pytest.mark.parametrize(("failures", "quoted"), [(1, 0), (2, 1), (5, 3), (30, 12)])
+@pytest.mark.parametrize(("failures", "quoted"), [(1, 0), (2, 1), (5, 3), (30, 20), (40, 24)])
 def test_at_most_two_thirds_of_the_failures_are_quoted_and_all_give_their_rules(
     failures: int, quoted: int
 ) -> None:

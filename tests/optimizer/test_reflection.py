@@ -13,11 +13,11 @@ from cotune.agents.ledger import Ledger, Role
 from cotune.agents.lm import LanguageModel
 from cotune.agents.models import ModelSettings
 from cotune.agents.prompts import Prompt
-from cotune.optimizer.paused import PausedError
 from cotune.optimizer.proposers.proposer import Assignment, ProposalFailedError
 from cotune.optimizer.proposers.reflection import ReflectionProposer
 from cotune.optimizer.rollout import Lesson
 from cotune.simulation.journal import Journal
+from cotune.simulation.paused import PausedError
 
 PROMPT = Prompt("router", "Choose the agent.", "Routes messages.")
 RULE = "Choosing among products that were shown goes to selector."

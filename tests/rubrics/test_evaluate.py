@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cotune.agents.assistant import Reply
 from cotune.agents.errors import Fault, FaultOrigin
 from cotune.rubrics.checks.registry import find_check
 from cotune.rubrics.evaluate import NEEDS_A_JUDGE, evaluate
@@ -16,7 +17,7 @@ from cotune.rubrics.scoring import score
 from cotune.rubrics.subject import CallRecord, ConversationRecord, SubjectKind
 from cotune.rubrics.verdict import Finding, Status
 from cotune.simulation.scenario import Scenario
-from cotune.simulation.trajectory import StopReason, Trajectory
+from cotune.simulation.trajectory import StopReason, Trajectory, Turn
 
 EGG = {"product_id": "p-1", "name": "Eggs", "product": "egg", "brand": "Hof", "price": 2.0}
 SHOP = Scenario(
@@ -54,7 +55,8 @@ def test_magic_is_scored_by_its_checks_and_says_what_needs_a_judge():
         "store_selection": 1,
     }
     waiting = [v.criterion for v in verdicts if v.rationale == NEEDS_A_JUDGE]
-    assert waiting == [c.id for c in magic.criteria if c.check is None]
+    checked_both_ways = [c.id for c in magic.criteria if c.check and c.check_proves == "both"]
+    assert waiting == [c.id for c in magic.criteria if c.id not in checked_both_ways]
     assert len(waiting) == 6
     assert result.score == pytest.approx((50 * 21 / 42 + 20) / 70)
     assert result.critical_failures == ("overall_success",)
@@ -125,6 +127,38 @@ def test_selection_zeroes_a_choice_that_breaks_a_hard_constraint(choice, number,
 
     assert result.score == pytest.approx(number)
     assert result.objective == pytest.approx(objective)
+
+
+def said(*replies: str) -> ConversationRecord:
+    """Return a conversation in which the assistant says this with an empty cart."""
+    turns = tuple(Turn("Eggs, please.", Reply(text), {"cart": []}) for text in replies)
+    return ConversationRecord(Trajectory("s-1", turns, {"cart": []}, StopReason.SATISFIED), SHOP)
+
+
+def test_a_check_that_proves_failures_only_fails_or_leaves_it_to_a_judge():
+    def verdict(record):
+        return next(
+            each
+            for each in evaluate(load_rubric("magic"), record)
+            if each.criterion == "information_integrity"
+        )
+
+    false = verdict(said("Hello!", "I have added the eggs."))
+    assert (false.value, false.turn, false.agent) == (0, 1, "responder")
+    silent = verdict(said("Hello!"))
+    assert (silent.status, silent.rationale) == (Status.NOT_APPLICABLE, NEEDS_A_JUDGE)
+
+
+def test_a_criterion_per_turn_has_a_verdict_per_turn():
+    sera = load_rubric("sera")
+
+    def turns(record):
+        verdicts = evaluate(sera, record)
+        score(sera, verdicts)
+        return [(v.value, v.turn) for v in verdicts if v.criterion == "context_grounding"]
+
+    assert turns(said("Hello!", "I have added the eggs.")) == [(None, 0), (0, 1)]
+    assert turns(said()) == [(None, None)]
 
 
 OWN_CHECKS = """\

@@ -42,7 +42,7 @@ def ended(cart: list[dict[str, Any]] | None = None, **state: Any) -> Trajectory:
     if cart is not None:
         final["cart"] = cart
     turn = Turn("Thanks, that is all.", Reply("Bye."), final)
-    return Trajectory("s-1", (turn,), {}, StopReason.SATISFIED)
+    return Trajectory("s-1", (turn,), final, StopReason.SATISFIED)
 
 
 def wanting(**expected: Any) -> Scenario:

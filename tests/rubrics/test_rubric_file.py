@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import linecache
 import sys
 from pathlib import Path
 
 import pytest
 
 from cotune.agents.errors import UsageError
-from cotune.rubrics.checks.registry import _own_check
+from cotune.rubrics.checks.registry import _own_check, find_check
 from cotune.rubrics.rubric_file import load_rubric, pack_names
+from cotune.rubrics.subject import SubjectKind
 
 GOOD = """\
 id: shop
@@ -74,7 +74,6 @@ def test_the_fingerprint_follows_the_code_of_the_checks(load, tmp_path, monkeypa
         (tmp_path / "shop_checks.py").write_text(code, encoding="utf-8")
         sys.modules.pop("shop_checks", None)
         _own_check.cache_clear()
-        linecache.checkcache()
         return load(own).fingerprint
 
     first = fingerprint("never mended")
@@ -82,6 +81,13 @@ def test_the_fingerprint_follows_the_code_of_the_checks(load, tmp_path, monkeypa
     assert fingerprint("mended") != first
     sys.modules.pop("shop_checks")
     _own_check.cache_clear()
+
+
+def test_the_fingerprint_follows_the_helpers_and_word_lists_of_the_checks():
+    source = find_check("said_is_true", SubjectKind.TRAJECTORY).source
+
+    assert "def named_in" in source
+    assert "claims_added:" in source
 
 
 def test_a_tier_criterion_fails_on_its_lowest_tier_only(load):
@@ -117,9 +123,24 @@ def test_a_tier_criterion_fails_on_its_lowest_tier_only(load):
         ),
         ("    name: Label\n", "", ["'label', name", "missing"]),
         ("subject: call", "subject: letter", ["Line 3", "'letter'", "'call' or 'trajectory'"]),
-        ("subject: call", "subject: trajectory", ["unknown trajectory check 'equals'"]),
+        ("subject: call", "subject: trajectory", ["'equals' checks a call", "scores a trajectory"]),
         ("    judged: true", "    check: {name: nowhere.at:all}", ["cannot be imported"]),
         ("    judged: true", "    check: {name: json:loads}", ["must take (record"]),
+        ("    judged: true", "    pass_at: 0.0\n    judged: true", ["'manner', pass_at", "1, 0.5"]),
+        ("    judged: true", "    pass_at: 0.7\n    judged: true", ["'manner', pass_at", "1, 0.5"]),
+        ("    judged: true", "    aggregate: mean\n    judged: true", ["scope 'turn' only"]),
+        (
+            "    judged: true",
+            "    scope: turn\n    judged: true",
+            ["needs 'aggregate'", "no turns"],
+        ),
+        ("    judged: true", "    applies: Never.\n    judged: true", ["never applies"]),
+        ("text: dry", "text: ' '", ["scale entry 2, text", "found ' '"]),
+        (
+            "    check: {name: equals, field: agent}",
+            "    check: {name: equals, field: agent}\n    check_proves: failure",
+            ["'label', check_proves", "judged: true"],
+        ),
     ],
 )
 def test_every_mistake_is_named_with_its_place(load, old, new, words):
@@ -129,6 +150,22 @@ def test_every_mistake_is_named_with_its_place(load, old, new, words):
     message = str(caught.value)
     assert "shop.yaml" in message
     assert [word for word in words if word not in message] == []
+
+
+def test_a_criterion_can_say_which_tier_passes(load):
+    strict = load(GOOD.replace("    judged: true", "    pass_at: 1.0\n    judged: true"))
+
+    assert strict.criterion("manner").fails_at(0.5)
+    assert not strict.criterion("manner").fails_at(1.0)
+
+
+def test_a_check_of_whole_conversations_decides_no_turn(load):
+    text = GOOD.replace("subject: call", "subject: trajectory")
+    text = text.replace("{name: equals, field: agent}", "{name: budget}")
+    assert load(text).criterion("label").check.name == "budget"
+
+    with pytest.raises(UsageError, match="'budget' looks at whole conversations"):
+        load(text.replace("{name: budget}", "{name: budget}\n    scope: turn\n    aggregate: mean"))
 
 
 def test_all_mistakes_are_named_at_once(load):

@@ -3,12 +3,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cotune.rubrics.rubric import CriticalPolicy, Rubric
 from cotune.rubrics.rubric_file import load_rubric
-from cotune.rubrics.scoring import score
+from cotune.rubrics.scoring import Gate, score
 from cotune.rubrics.verdict import Status, Verdict
 
 MAGIC = load_rubric("magic")
@@ -29,9 +29,17 @@ def by_domain(**agreement: float) -> list[Verdict]:
     return [verdict(c.id, agreement[c.domain]) for c in MAGIC.criteria]
 
 
+def inconclusive(verdicts: list[Verdict], criterion: str) -> list[Verdict]:
+    """Return the verdicts with one made inconclusive."""
+    open_ = verdict(criterion, None, Status.INCONCLUSIVE)
+    return [open_ if each.criterion == criterion else each for each in verdicts]
+
+
+OPEN = "open"
 values = st.one_of(st.none(), st.sampled_from([0.0, 1.0]), st.floats(0, 1))
 rubrics = st.sampled_from([MAGIC, STRICT])
 all_values = st.tuples(*(values for _ in MAGIC.criteria))
+all_statuses = st.tuples(*(st.one_of(values, st.just(OPEN)) for _ in MAGIC.criteria))
 
 
 def scored(rubric: Rubric, given_values: tuple[float | None, ...]):
@@ -110,15 +118,56 @@ def test_where_nothing_is_scored_there_is_no_score_and_no_pass(status):
 
 
 def test_an_inconclusive_critical_criterion_is_neither_pass_nor_fail():
-    verdicts = of(MAGIC, quantity=1.0)
-    index = [c.id for c in MAGIC.criteria].index("cart_completeness")
-    verdicts[index] = verdict("cart_completeness", None, Status.INCONCLUSIVE)
+    verdicts = inconclusive(of(MAGIC, quantity=1.0, safety_compliance=1.0), "information_integrity")
 
     result = score(MAGIC, verdicts)
 
     assert result.score == 1.0
-    assert result.passed is None
-    assert (result.not_applicable, result.inconclusive) == (12, 1)
+    assert (result.gate, result.passed) == (Gate.UNDECIDED, None)
+    assert (result.not_applicable, result.inconclusive) == (11, 1)
+    assert result.undecided == pytest.approx(10 / 80)
+
+
+def test_a_critical_failure_is_certain_whatever_else_is_inconclusive():
+    verdicts = of(MAGIC, overall_success=0.0, safety_compliance=1.0)
+    result = score(MAGIC, inconclusive(verdicts, "information_integrity"))
+
+    assert (result.gate, result.passed) == (Gate.FAILED, False)
+
+
+@pytest.mark.parametrize(("limit", "fault"), [(0.21, False), (0.20, True)])
+def test_too_much_that_is_inconclusive_is_a_judge_fault(limit, fault):
+    rubric = MAGIC.model_copy(update={"max_undecided": limit})
+    verdicts = of(MAGIC, cart_completeness=1.0, safety_compliance=1.0)
+
+    result = score(rubric, inconclusive(verdicts, "quantity"))
+
+    # shopping, weight 50: 6 of the 21 applicable points are open; safety, weight 20: none
+    assert result.undecided == pytest.approx(50 * 6 / 21 / 70)
+    assert result.judge_fault is fault
+    nothing_known = (None, None, None)
+    found = (result.score, result.objective, result.passed)
+    assert found == (nothing_known if fault else (1.0, 1.0, True))
+    assert result.domains == {"shopping_execution": 1.0, "safety_compliance": 1.0}
+
+
+@settings(deadline=None)
+@given(all_statuses)
+def test_what_is_undecided_is_how_far_the_score_could_be_off(statuses):
+    lenient = MAGIC.model_copy(update={"max_undecided": 1.0})
+
+    def with_open_as(value):
+        return scored(MAGIC, tuple(value if each is OPEN else each for each in statuses))
+
+    pairs = zip(MAGIC.criteria, statuses, strict=True)
+    verdicts = [
+        verdict(c.id, None, Status.INCONCLUSIVE) if each is OPEN else verdict(c.id, each)
+        for c, each in pairs
+    ]
+    high, low = with_open_as(1.0).score, with_open_as(0.0).score
+
+    if high is not None and low is not None:
+        assert score(lenient, verdicts).undecided == pytest.approx(high - low)
 
 
 def test_a_gate_without_points_fails_the_subject_but_leaves_the_score():
@@ -146,6 +195,7 @@ def test_a_verdict_too_few_or_too_many_is_refused(spoil):
         score(MAGIC, verdicts)
 
 
+@settings(deadline=None)
 @given(rubrics, all_values)
 def test_scores_stay_in_bounds(rubric, given_values):
     result = scored(rubric, given_values)
@@ -156,6 +206,7 @@ def test_scores_stay_in_bounds(rubric, given_values):
         assert result.objective <= result.score
 
 
+@settings(deadline=None)
 @given(rubrics, all_values, st.data())
 def test_a_better_verdict_never_lowers_a_score(rubric, given_values, data):
     index = data.draw(st.integers(0, len(given_values) - 1))
@@ -176,6 +227,7 @@ def test_a_better_verdict_never_lowers_a_score(rubric, given_values, data):
     assert (high.passed, low.passed) != (False, True)
 
 
+@settings(deadline=None)
 @given(rubrics, all_values, st.randoms(use_true_random=False))
 def test_the_order_of_verdicts_does_not_matter(rubric, given_values, rng: random.Random):
     pairs = zip(rubric.criteria, given_values, strict=True)
@@ -185,6 +237,7 @@ def test_the_order_of_verdicts_does_not_matter(rubric, given_values, rng: random
     assert score(rubric, shuffled) == score(rubric, verdicts)
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1), st.sets(st.sampled_from([c.id for c in MAGIC.criteria]), min_size=1))
 def test_renormalising_keeps_a_uniform_score_whatever_applies(value, applicable):
     result = score(MAGIC, of(MAGIC, **dict.fromkeys(applicable, value)))
@@ -192,6 +245,7 @@ def test_renormalising_keeps_a_uniform_score_whatever_applies(value, applicable)
     assert result.score == pytest.approx(value)
 
 
+@settings(deadline=None)
 @given(all_values)
 def test_a_domain_that_does_not_apply_carries_no_weight(given_values):
     result = scored(MAGIC, given_values)

@@ -13,6 +13,7 @@ from ..schemas import minimal_instance
 from ..slips import slip
 from .brief import brief
 from .change_cart import change_cart
+from .customer import customer, slip_of_role
 from .prefer import prefer
 from .propose import propose
 from .respond import respond
@@ -44,6 +45,23 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "Prefer": Behaviour(("message", "known"), prefer),
     "ChangeCart": Behaviour(("message", "brief", "cart", "shown"), change_cart),
     "Respond": Behaviour(("message", "history", "events"), respond),
+    "CustomerTurn": Behaviour(
+        (
+            "persona",
+            "goal",
+            "wants",
+            "knows",
+            "does_not_know",
+            "news",
+            "screen",
+            "cart",
+            "not_done",
+            "conversation",
+            "problems",
+        ),
+        customer,
+        slip_of_role,
+    ),
     "Proposal": Behaviour(
         ("agent", "purpose", "present_prompt", "calls", "turned_down", "length_limit"), propose
     ),

@@ -1,0 +1,27 @@
+"""A run's own folder, where its journal and its results are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..agents.errors import CotuneError
+
+JOURNAL = "journal.sqlite"
+
+
+def make_writable(folder: Path) -> None:
+    """Make a folder, and try that it can be written.
+
+    Raises:
+        CotuneError: It cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise CotuneError(
+            f"The run's folder {folder} cannot be written ({error.strerror}). Choose another with "
+            "--out, or 'out' in the configuration."
+        ) from error

@@ -1,0 +1,90 @@
+"""What a simulation says on the terminal and in JSON: before it plays, and when it is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..agents.ledger import Ledger
+from ..simulation.summary import FaultCounts, Summary
+from .present import SIMULATION
+from .simulation_run import SimulationRun
+
+
+def announce(run: SimulationRun, console: Console) -> None:
+    """Say what will be played."""
+    config = run.config
+    if config.models.task.is_scripted:
+        console.print(SIMULATION, style="yellow")
+    where = "over Ray" if config.simulation.ray else "in this process"
+    console.print(
+        f"{len(run.workload)} conversations: {len(run.scenarios)} scenarios x "
+        f"{config.simulation.repeats}, customers by {config.simulation.user.kind}, assistant on "
+        f"{config.models.task.model}, {where}.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def present(summary: Summary, ledger: Ledger, run: SimulationRun, console: Console) -> None:
+    """Print what came of it, and where to read on."""
+    console.print()
+    console.print(_table(summary))
+    for role, usage in sorted(ledger.by_role().items()):
+        console.print(
+            f"{role} model: {usage.calls:,} calls ({usage.replayed:,} of them earlier), "
+            f"{usage.attempts:,} requests, {usage.tokens:,} tokens, ${usage.cost:.4f}",
+            highlight=False,
+        )
+    console.print(
+        f"Conversations:  {escape(str(run.trajectories))}\n"
+        f"Read one:       cotune show {escape(str(run.trajectories))} --number 1",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def summary_json(summary: Summary, ledger: Ledger, run: SimulationRun) -> dict[str, Any]:
+    """Return the same as JSON values."""
+    return {
+        "conversations": summary.conversations,
+        "replayed": summary.replayed,
+        "turns": summary.turns,
+        "stops": {str(stop): count for stop, count in sorted(summary.stops.items())},
+        "excluded": _by_name(summary.excluded),
+        "failed": _by_name(summary.failed),
+        "played_again": _by_name(summary.played_again),
+        "turn_problems": dict(sorted(summary.turn_problems.items())),
+        "usage": {str(role): usage.to_json() for role, usage in sorted(ledger.by_role().items())},
+        "simulated": run.config.models.task.is_scripted,
+        "trajectories": str(run.trajectories),
+    }
+
+
+def _table(summary: Summary) -> Table:
+    table = Table("", "", "share", show_header=False, box=None, pad_edge=False)
+    played = max(1, summary.conversations)
+    table.add_row("conversations", f"{summary.conversations:,}", "")
+    table.add_row("  turns", f"{summary.turns:,}", f"{summary.turns / played:.1f} each")
+    for stop, count in summary.stops.most_common():
+        table.add_row(f"  stopped: {stop}", f"{count:,}", f"{count / played:.1%}")
+    _add_faults(table, "the assistant's own failures", summary.failed, played)
+    _add_faults(table, "excluded from scores", summary.excluded, played)
+    _add_faults(table, "played again after", summary.played_again, played)
+    # Every turn that was said, and the one that could not be said when a customer failed.
+    said = max(1, summary.turns + summary.turn_problems.total())
+    for kind, count in summary.turn_problems.most_common():
+        table.add_row(f"  refused customer turns: {kind}", f"{count:,}", f"{count / said:.2%}")
+    return table
+
+
+def _add_faults(table: Table, title: str, faults: FaultCounts, played: int) -> None:
+    for name, count in _by_name(faults).items():
+        table.add_row(f"  {title}: {name}", f"{count:,}", f"{count / played:.1%}")
+
+
+def _by_name(faults: FaultCounts) -> dict[str, int]:
+    return {f"{origin}/{kind}": count for (origin, kind), count in sorted(faults.items())}

@@ -1,0 +1,1 @@
+"""Scenarios for the grocery assistant: their specification, and how they are made and checked."""

@@ -1,0 +1,1 @@
+"""Importers: logged conversations of other systems become trajectories, one file per format."""

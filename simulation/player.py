@@ -1,0 +1,88 @@
+"""The player: an assistant and a kind of customer, ready to hold conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from ..agents.assistant import Assistant
+from ..agents.budget import Budget
+from ..agents.connect import connect
+from ..agents.errors import UsageError
+from ..agents.fingerprint import fingerprint
+from ..agents.grocery.assistant import GroceryAssistant
+from ..agents.ledger import Ledger, Role, charged_to
+from ..agents.lm import LanguageModel
+from .conversation import ConversationLimits, converse
+from .played import Played
+from .setup import Setup
+from .user import UserKind
+from .users.kinds import user_kind
+from .work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Plays units of work, any number side by side.
+
+    Attributes:
+        assistant: Who is talked to.
+        users: Who plays the customer.
+        limits: How long a conversation may go on.
+        ledger: Where the models record their calls.
+        identity: Fingerprint of all that determines a conversation beside the work.
+        models: The models that assistant and customers call, where they are known.
+    """
+
+    assistant: Assistant
+    users: UserKind
+    limits: ConversationLimits
+    ledger: Ledger
+    identity: str
+    models: Mapping[Role, LanguageModel] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, setup: Setup, ledger: Ledger, budget: Budget | None = None) -> Self:
+        """Build what a setup describes; nothing is connected to yet.
+
+        Raises:
+            UsageError: A model is missing, or a key's environment variable is not set.
+            ModelUnusableError: A model string means nothing.
+        """
+        models = connect(setup.models, setup.served, ledger, budget)
+        if Role.TASK not in models:
+            raise UsageError("The assistant has no model; name one in 'models.task'.")
+        assistant = GroceryAssistant(models[Role.TASK])
+        users = user_kind(setup.user, models)
+        identity = {
+            "assistant": setup.assistant,
+            "agents": {name: agent.interface for name, agent in assistant.agents.items()},
+            "model": models[Role.TASK].identity(),
+            "user": users.identity,
+            "limits": _identity_of(setup.limits),
+        }
+        return cls(assistant, users, setup.limits, ledger, fingerprint(identity, 32), models)
+
+    async def play(self, work: Work, key: str = "") -> Played:
+        """Hold one conversation.
+
+        Args:
+            work: Which.
+            key: To which its model calls are charged; several attempts may share it.
+
+        Raises:
+            CotuneError: No conversation can succeed; what was spent stays in the ledger.
+        """
+        key = key or work.key(self.identity)
+        with charged_to(key=key):
+            trajectory = await converse(
+                self.assistant, work.prompts, work.scenario, self.users, work.seed, self.limits
+            )
+        labelled = replace(trajectory, metadata={**trajectory.metadata, **work.label})
+        return Played(labelled, self.ledger.collect_parts(key))
+
+
+def _identity_of(limits: ConversationLimits) -> dict[str, Any]:
+    """Return what of the limits determines a conversation; too little time makes it a fault."""
+    return limits.model_dump(include={"turns", "attempts"})

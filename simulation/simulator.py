@@ -1,0 +1,184 @@
+"""The simulator: plays thousands of conversations, each paid for at most once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ..agents.budget import Budget
+from ..agents.errors import Fault, FaultOrigin
+from ..agents.ledger import Ledger, Spending, Usage
+from .engines.engine import Engine
+from .journal import Journal
+from .observer import SimulationObserver, Unwatched
+from .paused import PausedError
+from .played import Played, added, spending_from_json, spending_to_json
+from .summary import Summary
+from .work import Units, Work
+
+_IN_VAIN = "simulation_in_vain"
+_PLAYED_AGAIN = {FaultOrigin.PROVIDER, FaultOrigin.INFRASTRUCTURE, FaultOrigin.USER}
+
+
+@dataclass(slots=True)
+class Simulator:
+    """Plays work, lazily and side by side, and holds no conversation that has ended.
+
+    A conversation is looked up in the journal and else played; what is played is journaled
+    before it is used. After a fault that is nobody's lesson it is played again. One that stays
+    faulty is excluded, and too many of those pause the run.
+
+    Attributes:
+        engine: Where conversations are played.
+        identity: Fingerprint of who plays, part of every journal key.
+        journal: Where results are kept.
+        ledger: Where calls are counted.
+        budget: What limits them; one rollout is one conversation.
+        observer: Who is told.
+        again: How often a conversation is played again after faults.
+        fault_threshold: Share of conversations that may be lost before the run pauses.
+        summary: Of the current run, or the last one.
+    """
+
+    engine: Engine
+    identity: str
+    journal: Journal
+    ledger: Ledger
+    budget: Budget
+    observer: SimulationObserver = field(default_factory=Unwatched)
+    again: int = 2
+    fault_threshold: float = 0.05
+    summary: Summary = field(default_factory=Summary)
+
+    def __post_init__(self) -> None:
+        self._count_earlier(self._spent_in_vain())
+
+    async def run(self, work: Units) -> Summary:
+        """Play all of it that is not in the journal.
+
+        Raises:
+            BudgetExhaustedError: The rest does not fit in the budget.
+            PausedError: Too many faults.
+            ModelUnusableError: No model call can succeed.
+
+            Conversations in flight end first, and all that ended is in the journal and counted
+            in `summary`; the same run goes on from there.
+        """
+        self.summary = Summary()
+        lost: dict[str, tuple[Work, Played]] = {}
+        stop: list[Exception] = []
+        queue = iter(work)
+
+        async def play_in_turn() -> None:
+            for unit in queue:
+                if stop:
+                    return
+                try:
+                    await self._play(unit, lost)
+                    self._check_faults(lost, len(work))
+                except Exception as error:  # a defect, too, lets the others end first
+                    stop.append(error)
+
+        await asyncio.gather(*(play_in_turn() for _ in range(self.engine.concurrency)))
+        if stop:
+            for _, played in lost.values():
+                self._spend_in_vain(played.spending)
+            raise stop[0]
+        # An exclusion becomes part of the run only when the run goes on with it: after a pause
+        # the lost conversations are played again.
+        for key, (unit, played) in lost.items():
+            self._keep(key, unit, played)
+        return self.summary
+
+    def ended(self, work: Iterable[Work]) -> Iterator[Played]:
+        """Yield the conversations that are in the journal, one at a time, in the order of work."""
+        for unit in work:
+            record = self.journal.get(unit.key(self.identity))
+            if record is not None:
+                yield Played.from_json(record)
+
+    async def _play(self, work: Work, lost: dict[str, tuple[Work, Played]]) -> None:
+        self.budget.take(1)
+        key = work.key(self.identity)
+        record = self.journal.get(key)
+        if record is not None:
+            self._replay(work, Played.from_json(record))
+            await asyncio.sleep(0)  # a long replay, too, lets others have their turn
+            return
+        self.observer.started(work)
+        played = await self._attempts(work, key)
+        if played.excluded_for is None:
+            self._keep(key, work, played)
+        else:
+            lost[key] = (work, played)
+
+    async def _attempts(self, work: Work, key: str) -> Played:
+        """Play a unit until it ends without a fault that another attempt may avoid."""
+        spent: Spending = {}
+        try:
+            played = await self.engine.play(work, key)
+            for _ in range(self.again):
+                fault = played.excluded_for
+                if fault is None or fault.origin not in _PLAYED_AGAIN:
+                    break
+                spent = played.spending
+                self.observer.played_again(work, fault)
+                work = work.redrawn() if _would_recur(fault) else work
+                played = (await self.engine.play(work, key)).after(played)
+        except Exception:
+            self._spend_in_vain(added(spent, self.ledger.collect_parts(key)))
+            raise
+        return played
+
+    def _keep(self, key: str, work: Work, played: Played) -> None:
+        self.journal.put(key, played.to_json())
+        self.summary.count(played, replayed=False)
+        self.observer.ended(work, played, replayed=False)
+
+    def _replay(self, work: Work, played: Played) -> None:
+        self._count_earlier(played.spending)
+        self.summary.count(played, replayed=True)
+        self.observer.ended(work, played, replayed=True)
+
+    def _count_earlier(self, spending: Spending) -> None:
+        """Count what an earlier invocation of the same command paid for."""
+        for (role, agent), usage in spending.items():
+            self.ledger.replay(role, agent, usage)
+            self.budget.add(usage)
+
+    def _check_faults(self, lost: dict[str, tuple[Work, Played]], total: int) -> None:
+        """Pause when too many are lost; one never pauses a run, unless the threshold is 0."""
+        count = len(lost) + self.summary.excluded.total()
+        allowed = max(1, int(self.fault_threshold * total)) if self.fault_threshold else 0
+        if lost and count > allowed:
+            *_, (_, last) = lost.values()
+            raise _paused(last, count, total)
+
+    def _spent_in_vain(self) -> Spending:
+        """Return what earlier invocations paid for without a result to keep."""
+        note = self.journal.note(_IN_VAIN)
+        return {} if note is None else spending_from_json(json.loads(note))
+
+    def _spend_in_vain(self, spending: Spending) -> None:
+        """Note paid calls of conversations that are not journaled, so that the budget knows."""
+        if sum(spending.values(), Usage()) != Usage():
+            total = added(self._spent_in_vain(), spending)
+            self.journal.write_note(_IN_VAIN, json.dumps(spending_to_json(total)))
+
+
+def _would_recur(fault: Fault) -> bool:
+    """Whether the same seed leads to the same fault: it lies in what a model said."""
+    return fault.origin is FaultOrigin.USER or fault.kind == "empty_reply"
+
+
+def _paused(last: Played, lost: int, total: int) -> PausedError:
+    fault = last.excluded_for
+    assert fault is not None
+    return PausedError(
+        f"The run paused: {lost} of {total} conversations were lost to faults that are not the "
+        f"assistant's, the last one {fault.origin} ({fault.kind}): {fault.message}. Nothing was "
+        "scored and nothing is lost. Mend the cause and run the same command again; it goes on "
+        "from here."
+    )
