@@ -107,10 +107,8 @@ class BareWord:
 
 def form_for(signature: type[dspy.Signature], lm: dspy.BaseLM) -> AnswerForm:
     """Choose the form: a bare word where the signature and the model allow it, else JSON."""
-    word = bare_word(signature)
-    if word is not None and isinstance(lm, LanguageModel) and lm.settings.is_local:
-        return word
-    return JsonObject(signature)
+    word = bare_word(signature) if isinstance(lm, LanguageModel) and lm.settings.is_local else None
+    return word or JsonObject(signature)
 
 
 def bare_word(signature: type[dspy.Signature]) -> BareWord | None:

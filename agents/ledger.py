@@ -80,7 +80,8 @@ class Sent:
         temperature: Sampling temperature, or None for the provider's default.
         max_tokens: Limit on the answer, or None.
         seed: Sampling seed, or None.
-        schema: Name of the JSON schema that the answer had to fit, empty for free text.
+        schema: Name of the JSON schema that the answer had to fit, `grammar` where it had to follow
+            one, empty for free text.
         adaptations: What the wire could not carry as asked, such as a dropped seed.
     """
 

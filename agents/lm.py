@@ -8,6 +8,7 @@ import os
 import random
 import time
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 # LiteLLM, which dspy falls back to for some providers, would fetch a price list on import.
@@ -15,6 +16,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import dspy
 from dspy.clients.costs import estimate_cost
+from dspy.clients.model_metadata import model_info
 from dspy.lm15 import Request, Response, request_from_openai_chat
 from dspy.utils.exceptions import LMError, LMRateLimitError, is_retryable_lm_error
 from tenacity import (
@@ -193,6 +195,8 @@ class LanguageModel(dspy.LM):
         usage = response.usage
         if self.settings.price is not None:
             return self.settings.price.of(usage.input_tokens or 0, usage.output_tokens or 0)
+        if not any(_is_priced(self._provider_name, name) for name in (response.model, self.model)):
+            return None
         cost, _ = estimate_cost(
             response, provider=self._provider_name, requested_model=self.model, request=request
         )
@@ -216,13 +220,12 @@ class LanguageModel(dspy.LM):
         adaptations: tuple[str, ...] = (),
     ) -> None:
         charged = current_attribution()
-        format_ = request.config.response_format or {}
         sent = Sent(
             self.settings.model,
             request.config.temperature,
             request.config.max_tokens,
             request.config.seed,
-            str(format_.get("name", "")),
+            _form(request),
             adaptations,
         )
         seconds = time.monotonic() - started
@@ -252,11 +255,25 @@ def _connection(settings: ModelSettings, endpoint: str | None) -> tuple[str, dic
     return settings.model, options
 
 
+@lru_cache(maxsize=256)
+def _is_priced(provider: str | None, model: str) -> bool:
+    """Remember what dspy would search its whole price list for at every call."""
+    return bool(provider and model_info(provider, model))
+
+
 def _is_passing(error: BaseException) -> bool:
     """Whether the same request may succeed a little later."""
     return isinstance(error, TimeoutError) or (
         isinstance(error, Exception) and is_retryable_lm_error(error)
     )
+
+
+def _form(request: Request) -> str:
+    """Name what the answer had to fit: a JSON schema, a grammar, or nothing."""
+    config = request.config
+    if config.response_format:
+        return str(config.response_format.get("name", ""))
+    return "grammar" if (config.extensions or {}).get("grammar") else ""
 
 
 def _attempts(retrying: AsyncRetrying) -> int:

@@ -45,6 +45,7 @@ _SAYS = {
     r"|\bnot found\b|\b(?:can't|cannot|can not|couldn't|could not|didn't|did not) find\b"
     r"|\b(?:don't|do not|no longer) (?:have|carry|sell|stock)\b|\b(?:sold out|out of stock)\b"
     r"|\b(?:is|are) not (?:available|sold|in stock)\b|\bunavailable\b|\bnone left\b"
+    r"|\bthere (?:are|is) not (?:\d+|enough)\b|\bnot enough\b|\bonly \d+ (?:are |is )?left\b"
     r"|\bnone of the \w+(?: \w+)* fits?\b",
 }
 _PATTERNS = {act: re.compile(pattern, re.IGNORECASE) for act, pattern in _SAYS.items()}

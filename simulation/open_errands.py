@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from .scenario import ChangeErrand, ItemErrand, Scenario
 from .trajectory import Trajectory
 from .user import Say
-from .users.agenda.wants import Wants, quantity_of
 from .view import View
+from .wants import Wants, quantity_of
 
 
 def scenario_by_now(scenario: Scenario, so_far: Trajectory, saying: Say | None = None) -> Scenario:

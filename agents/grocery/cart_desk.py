@@ -30,7 +30,7 @@ async def change_cart(
         message=turn.message,
         brief=brief,
         cart=cart_lines(turn.world),
-        shown=on_offer,
+        shown=wording.as_read(on_offer),
     )
     orderable = {each["id"] for each in on_offer} | turn.world.cart.keys()
     view = None

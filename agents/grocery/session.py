@@ -149,7 +149,8 @@ class GrocerySession:
         self, turn: OpenTurn, wish: str, candidates: Sequence[Candidate]
     ) -> dict[str, Any] | None:
         """Return the chosen candidate with the quantity wished for, if any can be had."""
-        said = await turn.ask("selector", request=wish, candidates=candidates)
+        on_offer = wording.as_read(candidates)
+        said = await turn.ask("selector", request=wish, candidates=on_offer)
         if said["choice"] == NONE_FITS:
             turn.events.append("None of the products on the screen fits the request.")
             return None

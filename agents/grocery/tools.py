@@ -218,6 +218,7 @@ def _candidate(product: Product, offer: Offer) -> dict[str, Any]:
     return {
         "id": product.id,
         "name": product.name,
+        "product": product.product,
         "brand": product.brand,
         "size": product.size,
         "price": offer.price,

@@ -50,6 +50,13 @@ def product(candidate: Facts) -> str:
     )
 
 
+def as_read(candidates: Sequence[Facts]) -> list[dict[str, Any]]:
+    """Return candidates as agents read them: without the noun, which their names say mostly."""
+    return [
+        {field: value for field, value in each.items() if field != "product"} for each in candidates
+    ]
+
+
 def screen(candidates: Sequence[Facts]) -> str:
     """Render what the customer sees, numbered."""
     shown = (f"{number}. {product(each)}" for number, each in enumerate(candidates, start=1))

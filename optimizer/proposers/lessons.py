@@ -1,16 +1,18 @@
-"""The lessons proposer: rules and corrected mistakes distilled from feedback, without a model.
+"""The lessons proposer: rules and worked examples distilled from feedback, without a model.
 
 A prompt is read as its own text, then a `## Rules` list and a `## Examples` list at its end. New
-rules come from the failing lessons, the most frequent first; corrected mistakes are added as
-worked examples. Both lists are merged with what is there, without repeats, and capped. Rules and
-text that were there stay: a list with anything else in or after it is the person's text.
+rules come from the failing lessons, the most frequent first. Corrected mistakes are added as
+worked examples, and right answers beside them: more examples with all answers among them teach
+a small model more than the mistakes alone. Both lists are merged with what is there, without
+repeats, and capped. Rules and text that were there stay: a list with anything else in or after
+it is the person's text.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...agents.worked_examples import WorkedExample, split_examples, with_examples
@@ -58,8 +60,9 @@ class LessonsProposer:
     Attributes:
         max_rules: Most rules a prompt may hold; those it holds already stay, even if more.
         max_examples: Most worked examples a prompt may hold; the oldest leave first.
-        examples_at_once: Most worked examples added by one proposal. At most two thirds of the
-            failures are quoted: the rest shows whether the prompt got better or knows by heart.
+        examples_at_once: Most worked examples added by one proposal, corrected mistakes first and
+            right answers where there is room left. At most two thirds of either are quoted: the
+            rest shows whether the prompt got better or knows by heart.
     """
 
     max_rules: int = 16
@@ -73,25 +76,31 @@ class LessonsProposer:
         """Return each prompt with the lessons merged in; see `Proposer.propose`."""
         texts = {}
         for agent, prompt in assignment.prompts.items():
-            failed = [lesson for lesson in assignment.lessons.get(agent, ()) if lesson.failed]
-            if failed:
-                learned = self._learn(LessonPrompt.parse(prompt.text), failed)
-                texts[agent] = _fit(learned, assignment.max_length).render()
+            lessons = assignment.lessons.get(agent, ())
+            if any(lesson.failed for lesson in lessons):
+                parsed = LessonPrompt.parse(prompt.text)
+                texts[agent] = self._learn(parsed, lessons, assignment.max_length).render()
         return texts
 
-    def _learn(self, prompt: LessonPrompt, failed: Sequence[Lesson]) -> LessonPrompt:
+    def _learn(
+        self, prompt: LessonPrompt, lessons: Sequence[Lesson], max_length: int
+    ) -> LessonPrompt:
+        failed = [lesson for lesson in lessons if lesson.failed]
+        passed = [lesson for lesson in lessons if not lesson.failed]
         room = max(0, self.max_rules - len(prompt.rules))
         rules = [*prompt.rules, *_new_rules(failed, prompt.rules)[:room]]
         known = {example.inputs for example in prompt.examples}
-        corrected = {
-            lesson.inputs: example
-            for lesson in _varied(failed)
-            if lesson.expected and lesson.inputs not in known
-            if (example := WorkedExample(lesson.inputs, lesson.expected)).is_writable
-        }
-        quoted = min(self.examples_at_once, 2 * len(failed) // 3)
-        examples = [*prompt.examples, *list(corrected.values())[:quoted]]
-        return replace(prompt, rules=tuple(rules), examples=tuple(examples[-self.max_examples :]))
+        corrected = _quotable(failed, known)[: self.examples_at_once]
+        room = min(self.examples_at_once, self.max_examples - len(known)) - len(corrected)
+        confirmed = _quotable(passed, known)[: max(0, room)]
+        learned = prompt
+        for right in range(len(confirmed), -1, -1):
+            added = map(_worked, _varied([*corrected, *confirmed[:right]]))
+            examples = (*prompt.examples, *added)[-self.max_examples :]
+            learned = replace(prompt, rules=tuple(rules), examples=examples)
+            if len(learned.render()) <= max_length:
+                break
+        return _fit(learned, max_length)
 
 
 def _new_rules(failed: Iterable[Lesson], known: Iterable[str]) -> list[str]:
@@ -100,14 +109,28 @@ def _new_rules(failed: Iterable[Lesson], known: Iterable[str]) -> list[str]:
     return [rule for rule, _ in counts.most_common() if rule not in set(known)]
 
 
-def _varied(failed: Sequence[Lesson]) -> list[Lesson]:
-    """Order failures so that each expected output comes once before any comes twice."""
+def _quotable(lessons: Sequence[Lesson], known: Collection[str]) -> list[Lesson]:
+    """Return those that can be worked examples, two thirds at most, as varied as they are."""
+    new = {
+        lesson.inputs: lesson
+        for lesson in _varied(lessons)
+        if lesson.expected and lesson.inputs not in known and _worked(lesson).is_writable
+    }
+    return list(new.values())[: 2 * len(lessons) // 3]
+
+
+def _worked(lesson: Lesson) -> WorkedExample:
+    return WorkedExample(lesson.inputs, lesson.expected)
+
+
+def _varied(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """Order lessons so that each expected output comes once before any comes twice."""
     seen: Counter[str] = Counter()
     ranks = []
-    for lesson in failed:
+    for lesson in lessons:
         ranks.append(seen[lesson.expected])
         seen[lesson.expected] += 1
-    return [failed[index] for index in sorted(range(len(failed)), key=ranks.__getitem__)]
+    return [lessons[index] for index in sorted(range(len(lessons)), key=ranks.__getitem__)]
 
 
 def _fit(prompt: LessonPrompt, max_length: int) -> LessonPrompt:

@@ -34,10 +34,11 @@ def found(world: World, **query: Any) -> list[dict[str, Any]]:
 # Finding
 
 
-def test_a_candidate_has_the_selector_s_fields(world: World) -> None:
+def test_a_candidate_has_the_selector_s_fields_and_its_noun(world: World) -> None:
     assert found(world, product="oat milk", brand="Haferlust", size="500 ml")[0] == {
         "id": "p-013",
         "name": "Oat drink Natural, small",
+        "product": "oat milk",
         "brand": "Haferlust",
         "size": "500 ml",
         "price": 1.19,

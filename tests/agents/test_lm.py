@@ -336,8 +336,14 @@ async def test_local_model_is_called_at_its_endpoint_for_nothing(provider: FakeP
     ledger = Ledger()
     settings = ModelSettings(model="local:tiny")
     lm = LanguageModel(settings, Role.TASK, ledger, endpoint=provider.address)
-    await _route(lm)
-    assert provider.received[0]["model"] == "tiny"
+    provider.turns.append(Turn(body=_completion("tiny", "cart")))
+
+    assert await _route(lm) == {"agent": "cart"}
+    (sent,) = provider.received
+    assert sent["model"] == "tiny"
+    assert sent["grammar"].startswith('root ::= "search" | ')
+    assert "response_format" not in sent
+    assert next(iter(ledger.sent.values())).schema == "grammar"
     assert (ledger.total.cost, ledger.total.unpriced) == (0.0, 0)
 
 

@@ -254,13 +254,12 @@ def test_engines_stream_what_they_answer() -> None:
     asyncio.run(AsyncScriptedEngine(engine).aclose())
 
 
-def test_language_model_recovers_from_faults(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cotune.agents.lm._wait", lambda state: 0.0)
+def test_language_model_recovers_from_faults() -> None:
     refusals = "rate_limit=0.2&server_error=0.1&timeout=0.1"
     faulty = f"scripted:grocery?seed=1&{refusals}&truncated=0.05&invalid_json=0.05&empty=0.05"
 
     async def routed(model: str, ledger: Ledger) -> list[dict[str, Any]]:
-        lm = LanguageModel(ModelSettings(model=model, attempts=15), Role.TASK, ledger)
+        lm = LanguageModel(ModelSettings(model=model, attempts=15, max_wait=0), Role.TASK, ledger)
         prompt = Prompt("router", "Choose the agent.")
         return await asyncio.gather(
             *(AGENTS["router"].call(prompt, lm, {"message": each}, 1) for each in MESSAGES)

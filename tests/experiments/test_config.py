@@ -148,7 +148,7 @@ def test_all_mistakes_are_named_at_once(written: Written) -> None:
 
 @pytest.mark.parametrize("text", ["", "- a\n", "agents"])
 def test_what_is_no_mapping_is_refused(written: Written, text: str) -> None:
-    assert "must be a mapping with the fields limits, agents, models" in complaint(written(text))
+    assert "must be a mapping with the fields limits, models" in complaint(written(text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

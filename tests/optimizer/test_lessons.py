@@ -97,15 +97,33 @@ def test_corrected_mistakes_become_examples_once_and_the_oldest_leave_first() ->
     assert [one.inputs for one in once.examples] == ["call 0", "call 1"]
 
 
-@pytest.mark.parametrize(("failures", "quoted"), [(1, 0), (2, 1), (5, 3), (30, 20), (40, 24)])
-def test_at_most_two_thirds_of_the_failures_are_quoted_and_all_give_their_rules(
-    failures: int, quoted: int
+@pytest.mark.parametrize(
+    ("failures", "right", "corrected", "confirmed"),
+    [(1, 0, 0, 0), (2, 0, 1, 0), (5, 9, 3, 6), (30, 9, 20, 4), (40, 9, 24, 0), (3, 60, 2, 22)],
+)
+def test_at_most_two_thirds_are_quoted_mistakes_before_right_answers(
+    failures: int, right: int, corrected: int, confirmed: int
 ) -> None:
     failed = [lesson(number, f"rule {number}") for number in range(failures)]
-    passed = [lesson(number, feedback="") for number in range(100, 140)]
+    passed = [lesson(number, "no rule", feedback="") for number in range(100, 100 + right)]
     learned = propose("Route.", *failed, *passed, max_rules=40)
     assert learned.rules == tuple(f"rule {number}" for number in range(failures))
-    assert len(learned.examples) == quoted
+    wrong = {one.inputs for one in failed}
+    assert sum(one.inputs in wrong for one in learned.examples) == corrected
+    assert len(learned.examples) == corrected + confirmed
+
+
+def test_right_answers_only_fill_the_room_that_is_left() -> None:
+    own = tuple(WorkedExample(f"own {number}", "{}") for number in range(3))
+    prompt = LessonPrompt("Route.", (), own).render()
+    lessons = [lesson(1), lesson(2), *(lesson(number, feedback="") for number in range(3, 9))]
+    learned = [one.inputs for one in propose(prompt, *lessons, max_examples=5).examples]
+    assert learned == ["own 0", "own 1", "own 2", "call 1", "call 3"]
+    full = [one.inputs for one in propose(prompt, *lessons, max_examples=3).examples]
+    assert full == ["own 1", "own 2", "call 1"]
+    room = len(prompt) + len("\nInput: call 1\nOutput: {}")
+    short = [one.inputs for one in propose(prompt, *lessons, max_length=room).examples]
+    assert short == ["own 0", "own 1", "own 2", "call 1"]
 
 
 def test_every_expected_output_comes_once_before_any_comes_twice() -> None:
@@ -114,11 +132,8 @@ def test_every_expected_output_comes_once_before_any_comes_twice() -> None:
     assert [one.output for one in learned.examples] == ["x", "y"]
 
 
-def test_only_failures_teach() -> None:
+def test_nothing_is_proposed_without_a_failure() -> None:
     passed = lesson(1, "kept", feedback="")
-    learned = propose("Route.", passed, lesson(2, "learned"), lesson(3, "learned"))
-    assert learned.rules == ("learned",)
-    assert [one.inputs for one in learned.examples] == ["call 2"]
     assignment = Assignment({"a": Prompt("a", "Route.")}, {"a": [passed]}, {}, 6000)
     assert asyncio.run(LessonsProposer().propose(assignment)) == {}
 

@@ -23,7 +23,7 @@ from cotune.simulation.trajectory import StopReason, Trajectory, Turn
         ("Not put into the cart: it needs your approval.", {Act.INFORM}),
         ("I'm sorry, I can't help with that.", {Act.REFUSE, Act.INFORM}),
         ("I can only help with groceries.", {Act.REFUSE, Act.INFORM}),
-        ("I can’t share that.", {Act.REFUSE, Act.INFORM}),
+        ("I can\u2019t share that.", {Act.REFUSE, Act.INFORM}),
         ("I couldn't find any rye bread.", {Act.NOT_FOUND, Act.INFORM}),
         ("Nothing was found for 'rye bread'.", {Act.NOT_FOUND, Act.INFORM}),
         ("The butter is sold out. Shall I look for another?", {Act.NOT_FOUND, Act.INFORM, Act.ASK}),

@@ -54,13 +54,21 @@ PASSWORD = QuestionErrand(
 )
 NOTE = StatementErrand(id="note", say="It is for a birthday.")
 ENDS = st.sampled_from([CHECKOUT, HOURS, PASSWORD, NOTE])
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 def terms_of(item: Mapping[str, Any]) -> dict[str, Term]:
     """Terms that an item meets, by field."""
     terms = {
-        "brand": Term(field="brand", operator="is", value=item["brand"], say=f"from {item['brand']}"),
+        "brand": Term(
+            field="brand", operator="is", value=item["brand"], say=f"from {item['brand']}"
+        ),
         "price": Term(
             field="price", operator="at_most", value=item["price"],
             say=f"under {item['price']:g} euros",
@@ -92,7 +100,9 @@ def item_errands(draw: st.DrawFn, noun: str, *, vegan: bool = False) -> ItemErra
 
 def changes_of_mind(errands: list[Errand], extra: ItemErrand) -> dict[str, Revision]:
     return {
-        "vegan": Revision(turn=2, say="Everything has to be vegan, by the way.", constraints=(VEGAN,)),
+        "vegan": Revision(
+            turn=2, say="Everything has to be vegan, by the way.", constraints=(VEGAN,)
+        ),
         "more": Revision(
             turn=3, say=f"Oh, and I also need {extra.quantity} packs of {extra.item}.",
             errands=(extra,),
@@ -206,7 +216,7 @@ def test_nothing_is_given_up_to_a_wicked_assistant(scenario: Scenario, seed: int
     assert_sound(scenario, play(WickedSession, scenario, seed))
 
 
-@few
+@settings(few, max_examples=10)
 @given(scenarios(), st.sampled_from([HonestSession, WickedSession]), st.integers(0, 9))
 def test_the_same_seed_gives_the_same_conversation_in_any_order(
     scenario: Scenario, kind: type[ToySession], seed: int
@@ -271,13 +281,10 @@ def test_nobody_is_patient_for_ever(persona: str) -> None:
         def answer(self, message: str) -> str:
             return "Nice weather today."
 
-    scenario = Scenario(
-        id="s",
-        family="f",
-        goal="milk",
-        persona=persona,
-        errands=(ItemErrand(id="e", item="milk"), StatementErrand(id="n", say="It is for tea.")),
-    )
-    trajectory = play(Deaf, scenario, 0)
-    assert trajectory.stop is StopReason.GAVE_UP
-    assert len(trajectory.turns) == load_personas()[persona].patience
+    milk, rice = (ItemErrand(id=noun, item=noun) for noun in ("milk", "rice"))
+    patience = load_personas()[persona].patience
+    for errands, turns in (((milk,), patience), ((milk, rice), 2 * patience)):
+        scenario = Scenario(id="s", family="f", goal="food", persona=persona, errands=errands)
+        trajectory = play(Deaf, scenario, 0)
+        assert trajectory.stop is StopReason.GAVE_UP
+        assert len(trajectory.turns) == turns

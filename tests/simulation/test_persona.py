@@ -24,9 +24,9 @@ personas:
 def test_the_built_in_personas() -> None:
     personas = load_personas()
     assert set(personas) == {
-        "shopper", "bargain_hunter", "impatient", "casual", "indecisive", "rude",
+        "shopper", "bargain_hunter", "impatient_shopper", "casual", "indecisive", "rude",
     }  # fmt: skip
-    assert personas["impatient"].patience < personas["shopper"].patience
+    assert personas["impatient_shopper"].patience < personas["shopper"].patience
     assert personas["casual"].verbosity is Verbosity.CHATTY
     assert personas["rude"].reveals is Reveal.WHEN_WRONG
     assert all(persona.description.startswith("You ") for persona in personas.values())

@@ -84,18 +84,9 @@ class HonestSession(ToySession):
     def answer(self, message: str) -> str:
         said = message.casefold()
         proposed, self.proposed = self.proposed, None
-        if "password" in said:
-            return "I'm sorry, I can't share that."
-        if "open" in said and "?" in message:
-            return HOURS
-        if re.search(r"check out", said):
-            self.checked_out = True
-            return "Your order is placed."
         named = [item for item in ITEMS if item["name"].casefold() in said]
-        if named and re.search(r"any good|other people|anything to say", said):
-            return "Most customers like it."
-        if "cart so far" in said or "show me my cart" in said or "what's in my cart" in said:
-            return f"There are {len(self.cart)} things in your cart."
+        if small_talk := self._small_talk(said):
+            return small_talk
         if re.search(r"any more|no longer", said):
             return self._drop(said)
         if named:
@@ -103,6 +94,18 @@ class HonestSession(ToySession):
         if proposed and re.match(r"yes|ok", said):
             return self._put(*proposed)
         return self._look_up(message)
+
+    def _small_talk(self, said: str) -> str:
+        answers = {
+            "password": "I'm sorry, I can't share that.",
+            "when are you open": HOURS,
+            "any good|other people|anything to say": "Most customers like it.",
+            "cart so far|show me my cart|what's in my cart": "It is all in your cart.",
+            "check out": "Your order is placed.",
+        }
+        found = [answer for words, answer in answers.items() if re.search(words, said)]
+        self.checked_out = self.checked_out or "check out" in said
+        return found[0] if found else ""
 
     def _drop(self, said: str) -> str:
         for item in ITEMS:
@@ -147,22 +150,26 @@ class HonestSession(ToySession):
         best = min(able, key=lambda item: "preferably" in self.wish and self._other(item))
         counts = re.findall(r"(\d+) packs", self.wish)
         count = int(counts[-1]) if counts else 1
-        match self.random.randrange(6):
-            case 0 if "diet" not in self.asked:
-                self.asked.add("diet")
-                return "Do you follow any diet?"
-            case 1:
-                self.proposed = (best["id"], count)
-                return f"Shall I add {best['name']} to your cart?"
-            case 2:
-                return "Which one would you like?"
-            case 3:
-                return self._put(best["id"], count)
-            case 4 if "loyalty" not in self.asked:
-                self.asked.add("loyalty")
-                return f"I found {len(able)}. What is your loyalty number?"
-            case _:
-                return f"Here you are: {', '.join(item['name'] for item in able)}."
+        if self.random.random() < 0.2:
+            return self._put(best["id"], count)
+        if self.random.random() < 0.2:
+            self.proposed = (best["id"], count)
+            return f"Shall I add {best['name']} to your cart?"
+        return self._ask() or f"Here you are: {', '.join(item['name'] for item in able)}."
+
+    def _ask(self) -> str:
+        """Ask something now and then, nothing of it twice."""
+        asked = self.random.choice(
+            [
+                "",
+                "Which one would you like?",
+                "Do you follow any diet?",
+                "I found some. What is your loyalty number?",
+            ]
+        )
+        new = asked not in self.asked
+        self.asked.add(asked)
+        return asked if new else ""
 
     def _instead(self, said: str, wanted: Sequence[str]) -> str:
         others = [each for each in ITEMS if each["product"] not in wanted and self._fits(each)]

@@ -14,6 +14,7 @@ from ..slips import slip
 from .brief import brief
 from .change_cart import change_cart
 from .customer import customer, slip_of_role
+from .judge import judge, slip_of_value
 from .prefer import prefer
 from .propose import propose
 from .respond import respond
@@ -62,6 +63,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         customer,
         slip_of_role,
     ),
+    "Judgement": Behaviour(("conversation", "about", "criteria"), judge, slip_of_value),
     "Proposal": Behaviour(
         ("agent", "purpose", "present_prompt", "calls", "turned_down", "length_limit"), propose
     ),

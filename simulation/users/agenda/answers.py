@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from ...nouns import words
 from ...persona import Persona
 from ...scenario import Fact
 from ...view import Item
+from ...wants import is_order
 from .intent import Intent
 from .memory import Memory
-from .nouns import words
 from .pursue import Agenda
-from .wants import is_order
 
 _ORDER = re.compile(
     r"\b(?:place|complete|finali[sz]e|confirm|submit|finish) (?:the|your|this|an) "

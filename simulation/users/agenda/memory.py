@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...acts import Act, read_acts
+from ...nouns import words
 from ...scenario import Errand, ItemErrand, QuestionErrand, Scenario, StatementErrand
 from ...trajectory import Trajectory, Turn
 from ...view import View
-from .nouns import words
-from .wants import Wants, quantity_of
+from ...wants import Wants, quantity_of
 
 ANSWERED = "answered"
 REFUSED = "refused"
@@ -37,6 +37,8 @@ class Memory:
         gone: How often an errand's item was said not to be had.
         given_up: Ids of errands given up.
         stand_ins: Ids of the items taken instead, by errand.
+        lacking: Ids of items that were to be taken, and of which there are too few.
+        taken_out: Ids of items that the customer wanted out of the cart.
         told: Names and words of what was revealed.
         played: How often each act was played for each errand.
         settled: How a question errand ended: `answered` or `refused`.
@@ -59,13 +61,14 @@ class Memory:
     gone: Counter[str] = field(default_factory=Counter)
     given_up: set[str] = field(default_factory=set)
     stand_ins: dict[str, frozenset[str]] = field(default_factory=dict)
+    lacking: set[str] = field(default_factory=set)
+    taken_out: set[str] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
     played: Counter[tuple[str, str]] = field(default_factory=Counter)
     settled: dict[str, str] = field(default_factory=dict)
     refusals: Counter[str] = field(default_factory=Counter)
     stalled: int = 0
     leaving: bool = False
-    _taken_out: set[str] = field(default_factory=set)
     _achieved: set[tuple[str, ...]] = field(default_factory=set)
 
     @classmethod
@@ -86,8 +89,17 @@ class Memory:
 
     @property
     def wants(self) -> Wants:
-        """What is wanted by now, and what is to be seen."""
-        return Wants(self.scenario, self.view, self.initial, self.stand_ins, self.saves)
+        """What is wanted by now, less what was given up, and what is to be seen."""
+        now = self.scenario
+        left = tuple(errand for errand in now.errands if errand.id not in self.given_up)
+        return Wants(
+            now.model_copy(update={"errands": left}),
+            self.view,
+            self.initial,
+            self.stand_ins,
+            self.saves,
+            frozenset(self.lacking),
+        )
 
     def is_over(self, errand: Errand) -> bool:
         """Whether nothing more is to be done about an errand."""
@@ -116,7 +128,7 @@ class Memory:
         notes = turn.notes if "act" in turn.notes else self._guessed(turn.message)
         self._recall(notes, turn.message)
         self.about = str(notes.get("errand", ""))
-        self._listen(self.about)
+        self._listen(self.about, str(notes.get("item", "")))
         now = self._achievements()
         self.stalled = 0 if now - self._achieved else self.stalled + 1
         self._achieved |= now
@@ -149,10 +161,12 @@ class Memory:
             taken = frozenset({str(notes.get("item", ""))})
             self.stand_ins[errand] = self.stand_ins.get(errand, frozenset()) | taken
         if notes.get("takes_out"):
-            self._taken_out.add(str(notes["takes_out"]))
+            self.taken_out.add(str(notes["takes_out"]))
 
-    def _listen(self, errand_id: str) -> None:
-        """Take over what the reply says about the errand it answers."""
+    def _listen(self, errand_id: str, taken: str) -> None:
+        """Take over what the reply says about the errand, and the item, that it answers."""
+        if taken and Act.NOT_FOUND in self.acts:
+            self.lacking.add(taken)
         errand = next((each for each in self.scenario.errands if each.id == errand_id), None)
         match errand:
             case QuestionErrand():
@@ -180,7 +194,7 @@ class Memory:
         found |= {("told", name) for name in self.told} | {("revised", str(self.revisions))}
         found |= {("gone", each) for each in self.gone}
         in_cart = {line["id"] for line in self.view.cart}
-        found |= {("out", id_) for id_ in self._taken_out - in_cart}
+        found |= {("out", id_) for id_ in self.taken_out - in_cart}
         for errand in wants.item_errands:
             found |= {("fits", errand.id, item["id"]) for item in wants.fitting(errand)}
             if errand.quantity:

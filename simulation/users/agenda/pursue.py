@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...acts import Act
+from ...nouns import plural
 from ...persona import Persona, Reveal
-from ...scenario import Errand, ItemErrand, QuestionErrand
+from ...scenario import ChangeErrand, Errand, ItemErrand, QuestionErrand
 from ...view import Item
+from ...wants import Wants, is_order
 from .intent import Intent
 from .memory import Memory
-from .nouns import plural
-from .wants import Wants, is_order, is_sold_out
 
 _TRIES_BEFORE_GIVING_UP = 2
 
@@ -85,6 +85,22 @@ class Agenda:
         return Intent("take_out", about, fields, notes=notes)
 
     def _pursue(self, errand: Errand) -> Intent:
+        """Go on with an errand, or with another one when this leads nowhere."""
+        others = self._others(errand)
+        stuck = self.memory.stalled >= self.persona.patience - 1
+        if not (stuck and others and self.memory.tries[errand.id]):
+            return self._step(errand)
+        if isinstance(errand, ItemErrand) and errand.quantity:
+            return self._give_up(errand)
+        other = self._step(others[0])
+        return replace(other, notes={**other.notes, "gives_up": errand.id})
+
+    def _others(self, errand: Errand) -> list[Errand]:
+        """Return what else there is to do before the order."""
+        still_open = self.memory.open_errands()
+        return [each for each in still_open if each.id != errand.id and not is_order(each)]
+
+    def _step(self, errand: Errand) -> Intent:
         if not isinstance(errand, ItemErrand):
             return self._say(errand)
         if errand.quantity == 0:
@@ -96,10 +112,19 @@ class Agenda:
         return self._take(errand) or self._do_without(errand) or self._ask_again(errand)
 
     def _say(self, errand: Errand) -> Intent:
-        again = self.memory.tries[errand.id] > 0
+        if not self.memory.tries[errand.id]:
+            return Intent("say", errand.id, words=errand.say)
         insists = isinstance(errand, QuestionErrand) and self.memory.was_refused(errand)
-        act = "insist" if insists else "say_again" if again else "say"
-        return Intent(act, errand.id, {"words": errand.say}, "" if again else errand.say)
+        act = "insist" if insists else "say_again"
+        said = Intent(act, errand.id, {"words": errand.say})
+        item = self._nothing_asked_yet() if isinstance(errand, ChangeErrand) else None
+        return said if item is None else self._request(item, everything=False).after(said)
+
+    def _nothing_asked_yet(self) -> ItemErrand | None:
+        """Return the item to start with if none was asked for: it may help with a change."""
+        items = [each for each in self.memory.open_errands() if isinstance(each, ItemErrand)]
+        asked = any(self.memory.tries[each.id] for each in items)
+        return items[0] if items and items[0].quantity and not asked else None
 
     def _set_amount(self, errand: ItemErrand, line: Item) -> Intent:
         """Ask for more or less of what was in the cart from the beginning."""
@@ -119,8 +144,7 @@ class Agenda:
     def _take(self, errand: ItemErrand) -> Intent | None:
         """Take what fits, or what may stand in for it, by its name."""
         fits = self.memory.wants.fitting(errand)
-        found = self.memory.tries[errand.id] and self.memory.gone[errand.id]
-        instead = self.memory.wants.stand_ins_on_offer(errand, self.memory.reply) if found else []
+        instead = self._stand_ins(errand)
         if not fits and not instead:
             return None
         item = (fits or instead)[0]
@@ -134,6 +158,13 @@ class Agenda:
         act = "not_seen" if Act.CLAIM in self.memory.acts else "take_again"
         return Intent(act, errand.id, fields, notes=notes)
 
+    def _stand_ins(self, errand: ItemErrand) -> list[Item]:
+        """Return what may be taken instead, once what is wanted cannot be had."""
+        if not self.memory.gone[errand.id]:
+            return []
+        on_offer = self.memory.wants.stand_ins_on_offer(errand, self.memory.reply)
+        return [item for item in on_offer if item["id"] not in self.memory.taken_out]
+
     def _do_without(self, errand: ItemErrand) -> Intent | None:
         """Ask for something else, or give it up, when it cannot be had."""
         sold_out = self._is_sold_out(errand)
@@ -143,14 +174,17 @@ class Agenda:
         if errand.substitute and not self.memory.played["alternatives", errand.id]:
             return Intent("alternatives", errand.id, {"noun": plural(errand.item)})
         if gone >= _TRIES_BEFORE_GIVING_UP or (sold_out and not errand.substitute):
-            notes = {"gives_up": errand.id}
-            return Intent("do_without", errand.id, {"noun": plural(errand.item)}, notes=notes)
+            return self._give_up(errand)
         return None
+
+    def _give_up(self, errand: ItemErrand) -> Intent:
+        fields = {"noun": plural(errand.item)}
+        return Intent("do_without", errand.id, fields, notes={"gives_up": errand.id})
 
     def _is_sold_out(self, errand: ItemErrand) -> bool:
         wants = self.memory.wants
         suspects = [item for item in wants.suspects(errand) if not wants.broken(errand, item)]
-        return bool(suspects) and all(map(is_sold_out, suspects))
+        return bool(suspects) and all(map(wants.is_sold_out, suspects))
 
     def _ask_again(self, errand: ItemErrand) -> Intent:
         heard = self.memory.about == errand.id  # else the reply is about something else
@@ -169,7 +203,8 @@ class Agenda:
 
     def none_fits(self, errand: ItemErrand) -> Intent:
         """Turn down what is on the screen, for what is wrong with the first that has the name."""
-        suspects = [each for each in self.memory.wants.suspects(errand) if not is_sold_out(each)]
+        wants = self.memory.wants
+        suspects = [each for each in wants.suspects(errand) if not wants.is_sold_out(each)]
         wrong = self.objection(errand, suspects[0]) if suspects else ""
         return Intent("none_fits", fields={"reason": wrong or f"I want {plural(errand.item)}"})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from ...view import Item
+from .view import Item
 
 COUNTED = Path(__file__).with_name("counted.yaml")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...scenario import ChangeErrand, Errand, ItemErrand, Scenario
-from ...term import Term
-from ...view import Item, View
 from .nouns import likeness
+from .scenario import ChangeErrand, Errand, ItemErrand, Scenario
+from .term import Term
+from .view import Item, View
 
 _NONE: frozenset[str] = frozenset()
 _ORDER = re.compile(r"check|order|paid|placed|bought")
@@ -43,6 +43,7 @@ class Wants:
             unless an errand is about it.
         stand_ins: Ids of the items that the customer took instead of what they wanted, by errand.
         saves: Whether the cheapest comes first.
+        lacking: Ids of items of which there turned out to be too few.
     """
 
     scenario: Scenario
@@ -50,6 +51,7 @@ class Wants:
     initial: Mapping[str, int]
     stand_ins: Mapping[str, frozenset[str]]
     saves: bool = False
+    lacking: frozenset[str] = _NONE
 
     @cached_property
     def item_errands(self) -> tuple[ItemErrand, ...]:
@@ -115,6 +117,11 @@ class Wants:
         named = [item for item in self.view.offers if str(item["name"]) in reply]
         return self._acceptable(errand, named) if errand.substitute else []
 
+    def is_sold_out(self, item: Item) -> bool:
+        """Whether an item is known to be out of stock, or there are too few of it."""
+        sold_out = item.get("in_stock") is False or item.get("stock") == 0
+        return sold_out or item["id"] in self.lacking
+
     def wrong(self) -> Wrong | None:
         """Return the first line of the cart that is not as it should be."""
         for line in self.view.cart:
@@ -166,7 +173,7 @@ class Wants:
         able = [
             item
             for item in items
-            if not is_sold_out(item)
+            if not self.is_sold_out(item)
             and not self.broken(errand, item)
             and self._is_affordable(item, errand.quantity)
         ]
@@ -194,11 +201,6 @@ def is_order(errand: Errand) -> bool:
 def quantity_of(line: Item) -> int:
     """Return how many of an item a line of the cart holds."""
     return int(line.get("quantity", 1))
-
-
-def is_sold_out(item: Item) -> bool:
-    """Whether an item is known to be out of stock."""
-    return item.get("in_stock") is False or item.get("stock") == 0
 
 
 def _cost(line: Mapping[str, Any]) -> float:

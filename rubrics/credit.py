@@ -1,0 +1,129 @@
+"""Credit: which agent is to blame for a failed criterion, and why.
+
+It is decided from three things: the agents that the rubric lets influence the criterion, the
+agent and turn that judge or check names, and what the trajectory shows of who received what. The
+trajectory comes first: an agent that was never called, or never received a fact, is not blamed
+for the use of it. Then the judge's word counts, and only then the rubric's list.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Any
+
+from ..simulation.view import View
+from .aims import Problem, problems
+from .criterion import Criterion
+from .rubric import Rubric
+from .subject import ConversationRecord
+from .trace import Suspect, Tracer
+from .verdict import Status, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """One agent's share in one failed verdict.
+
+    Attributes:
+        verdict: The verdict.
+        agent: Who is blamed.
+        share: In (0, 1]; the shares of a verdict sum to 1.
+        reason: What shows it, in a sentence.
+        turn: Where, from 0; None when it cannot be told.
+        received: The inputs of the call that shows it; empty when there is none.
+        returned: The outputs of that call.
+    """
+
+    verdict: Verdict
+    agent: str
+    share: float
+    reason: str
+    turn: int | None = None
+    received: Mapping[str, Any] = field(default_factory=dict)
+    returned: Mapping[str, Any] = field(default_factory=dict)
+
+
+def credit(
+    rubric: Rubric, verdicts: Iterable[Verdict], record: ConversationRecord
+) -> tuple[Blame, ...]:
+    """Blame agents for every verdict below its best, in the order of the verdicts.
+
+    Args:
+        rubric: The rubric that the verdicts answer to.
+        verdicts: Of one conversation.
+        record: The conversation.
+
+    Returns:
+        Per verdict one or more blames, the largest share first; none for a verdict that no
+        agent can be blamed for, because none was called.
+    """
+    agents = frozenset(agent for criterion in rubric.criteria for agent in criterion.agents)
+    called = frozenset(call.agent for _, call in record.trajectory.agent_calls())
+    tracer = Tracer(record, View.of(record.trajectory), agents | called)
+    return tuple(
+        blame
+        for verdict in verdicts
+        if verdict.status is Status.SCORED and verdict.value != 1.0
+        for blame in _blames(rubric.criterion(verdict.criterion), verdict, tracer)
+    )
+
+
+def _blames(criterion: Criterion, verdict: Verdict, tracer: Tracer) -> list[Blame]:
+    suspects: list[Suspect] = []
+    excused: set[str] = set()
+    for problem in problems(verdict, tracer.record):
+        for turn in problem.turns:
+            suspect, without_fact = tracer.suspect(problem, turn)
+            suspects += [suspect] if suspect else []
+            excused |= without_fact
+    named = _named(verdict, tracer, excused)
+    if named is not None:
+        return [named]
+    return _shared(verdict, suspects) or _by_list(criterion, verdict, tracer, excused)
+
+
+def _named(verdict: Verdict, tracer: Tracer, excused: set[str]) -> Blame | None:
+    """Blame whom judge or check names, unless the trajectory excuses that agent."""
+    calls = [
+        (turn, call)
+        for turn, call in tracer.record.trajectory.agent_calls()
+        if call.agent == verdict.agent and verdict.turn in (None, turn)
+    ]
+    if not calls or verdict.agent is None or verdict.agent in excused:
+        return None
+    turn, call = calls[-1]
+    return Blame(verdict, call.agent, 1.0, verdict.rationale, turn, call.inputs, call.outputs)
+
+
+def _shared(verdict: Verdict, suspects: Sequence[Suspect]) -> list[Blame]:
+    """Share the blame: the first turn that went wrong counts most, for it led to the others."""
+    weights: defaultdict[str, float] = defaultdict(float)
+    first: dict[str, Suspect] = {}
+    for place, suspect in enumerate(sorted(suspects, key=lambda each: each.turn)):
+        weights[suspect.agent] += 0.5**place
+        first.setdefault(suspect.agent, suspect)
+    total = fsum(weights.values())
+    blames = [
+        Blame(verdict, agent, weights[agent] / total, s.reason, s.turn, s.received, s.returned)
+        for agent, s in first.items()
+    ]
+    return sorted(blames, key=lambda blame: -blame.share)
+
+
+def _by_list(
+    criterion: Criterion, verdict: Verdict, tracer: Tracer, excused: set[str]
+) -> list[Blame]:
+    """Blame all who may have caused it alike: of the rubric's list, those who were called."""
+    called = [
+        call.agent
+        for turn, call in tracer.record.trajectory.agent_calls()
+        if verdict.turn in (None, turn)
+    ]
+    listed = [agent for agent in dict.fromkeys(called) if agent in criterion.agents] or called
+    left = [agent for agent in dict.fromkeys(listed) if agent not in excused] or listed
+    alike = list(dict.fromkeys(left))
+    said = "No single call shows what went wrong; it was among those that may have caused it."
+    return [Blame(verdict, agent, 1 / len(alike), said, verdict.turn) for agent in alike]

@@ -1,0 +1,1 @@
+"""Judges: what decides the criteria that no check can decide."""

@@ -1,0 +1,192 @@
+"""A judge that is a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import dspy
+from dspy.lm15 import Message, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...agents.compact_adapter import answer_text, build_request
+from ...agents.fingerprint import fingerprint
+from ...agents.lm import LanguageModel
+from ...agents.prompts import PromptBundle
+from ...agents.reask import with_reminder
+from ..judge import Question, judged_questions
+from ..rubric import Rubric
+from ..subject import ConversationRecord
+from ..verdict import Status, Verdict
+from ..verdicts import Verdicts
+from .answer import AnswerSheet, Opinion, Reading
+from .asking import all_of, asked_as_judge, code_of_judges, require_prompts, signed
+from .inquiry import Inquiry, Strategy, inquiries
+from .lines import plain
+from .majority import majority
+from .rendering import render
+
+_ASKED = 2
+
+
+class Judgement(dspy.Signature):
+    """Instructed by a prompt of the judge; the form of the answer comes from the criteria."""
+
+    conversation: str = dspy.InputField()
+    about: str = dspy.InputField()
+    criteria: str = dspy.InputField()
+    verdicts: dict[str, Any] = dspy.OutputField()
+
+
+class JudgeSettings(BaseModel):
+    """How a judge is asked.
+
+    Attributes:
+        strategy: What is asked in one call.
+        repeats: How often each question is asked, each time with another seed; the majority counts.
+        conversation_tokens: What a conversation may take, estimated at four characters a token;
+            longer ones are shortened, and say where.
+        tokens_per_criterion: What an answer may take for each criterion asked about.
+        seed: From which, with what is asked, the seed of every call is derived.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    strategy: Strategy = Strategy.DOMAIN
+    repeats: int = Field(default=1, ge=1, le=99)
+    conversation_tokens: int = Field(default=8000, ge=100)
+    tokens_per_criterion: int = Field(default=300, ge=50)
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LlmJudge:
+    """A judge whose every inquiry is a call of a model.
+
+    Attributes:
+        lm: The model, in the role `JUDGE`.
+        prompts: What it is told, by the names that the strategy asks for; see `judge_prompts`.
+        settings: How it is asked.
+    """
+
+    lm: LanguageModel
+    prompts: PromptBundle
+    settings: JudgeSettings = field(default_factory=JudgeSettings)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model, what it is told, how it is asked, and the code that reads its answers."""
+        return {
+            "judge": "llm",
+            "model": self.lm.identity(),
+            "prompts": self.prompts.fingerprint,
+            "settings": self.settings.model_dump(mode="json"),
+            "code": code_of_judges(),
+        }
+
+    async def judge(
+        self,
+        subject: ConversationRecord,
+        rubric: Rubric,
+        questions: Sequence[Question] | None = None,
+    ) -> Verdicts:
+        """Decide questions about a conversation; see `Judge.judge`.
+
+        Raises:
+            FaultError: No answer came at all.
+            UsageError: A prompt is missing.
+        """
+        opinions = await self.opinions(subject, rubric, questions)
+        return signed(opinions, self.lm, self.prompts, rubric)
+
+    async def opinions(
+        self,
+        subject: ConversationRecord,
+        rubric: Rubric,
+        questions: Sequence[Question] | None = None,
+    ) -> tuple[Opinion, ...]:
+        """Return the verdicts with their confidence; see `judge`."""
+        asked = judged_questions(rubric, subject) if questions is None else questions
+        calls = [
+            (inquiry, repeat)
+            for inquiry in inquiries(asked, rubric, self.settings.strategy)
+            for repeat in range(self.settings.repeats)
+        ]
+        require_prompts(self.prompts, (inquiry.prompt for inquiry, _ in calls), rubric)
+        answers = await all_of(self._ask(subject, *call) for call in calls)
+        said: dict[tuple[str, int | None], list[Opinion]] = {}
+        for (inquiry, _), answer in zip(calls, answers, strict=True):
+            for criterion_id, opinion in answer.items():
+                said.setdefault((criterion_id, inquiry.turn), []).append(opinion)
+        return tuple(
+            majority(each.criterion, each.turn, said[each.criterion.id, each.turn])
+            for each in asked
+        )
+
+    async def _ask(
+        self, subject: ConversationRecord, inquiry: Inquiry, repeat: int
+    ) -> dict[str, Opinion]:
+        """Ask, and ask once more about what could not be used; the rest is inconclusive."""
+        reading = await self._once(subject, inquiry, repeat, "")
+        opinions = dict(reading.opinions)
+        reason = _complaint(reading)
+        if reason:
+            again = inquiry.only(reading.problems) if reading.problems else inquiry
+            reading = await self._once(subject, again, repeat, reason)
+            opinions |= reading.opinions
+        undecided = {
+            name: _inconclusive(name, inquiry.turn, problem)
+            for name, problem in reading.problems.items()
+            if name not in opinions
+        }
+        return opinions | undecided
+
+    async def _once(
+        self, subject: ConversationRecord, inquiry: Inquiry, repeat: int, reason: str
+    ) -> Reading:
+        trajectory = subject.trajectory
+        rendering = render(trajectory, self.settings.conversation_tokens, inquiry.focus)
+        sheet = AnswerSheet(inquiry.criteria, inquiry.turn, len(trajectory.turns), rendering)
+        request = self._request(inquiry, sheet, repeat, reason)
+        with asked_as_judge(inquiry.prompt):
+            response = cast(Response, await self.lm.acall(request))
+        if response.finish_reason == "length":
+            return sheet.unusable("it reached the token limit")
+        return sheet.read(answer_text(response))
+
+    def _request(self, inquiry: Inquiry, sheet: AnswerSheet, repeat: int, reason: str) -> Request:
+        told = self.prompts[inquiry.prompt].render()
+        inputs = inquiry.inputs(sheet.rendering)
+        seed = int(fingerprint([self.settings.seed, told, inputs, repeat, reason], 7), 16)
+        request = build_request(
+            self.lm.model, {"seed": seed}, Judgement.with_instructions(told), [], inputs
+        )
+        *examples, last = request.messages
+        text = last.text or ""
+        asked = with_reminder(text, _ASKED, _ASKED, reason) if reason else text
+        form = {**(request.config.response_format or {}), "schema": sheet.schema()}
+        config = replace(
+            request.config,
+            response_format={**form, "name": Judgement.__name__},
+            max_tokens=self._answer_limit(len(inquiry.criteria)),
+        )
+        return replace(request, messages=(*examples, Message.user(asked)), config=config)
+
+    def _answer_limit(self, criteria: int) -> int | None:
+        limit = self.lm.settings.max_tokens
+        return None if limit is None else max(limit, self.settings.tokens_per_criterion * criteria)
+
+
+def _complaint(reading: Reading) -> str:
+    """Say what is wrong with an answer; empty when nothing is."""
+    said = [f"{name}: {problem}" for name, problem in reading.problems.items()]
+    if reading.strange:
+        said.append(f"nobody asked for: {reading.strange}")
+    return plain("; ".join(said))
+
+
+def _inconclusive(criterion_id: str, turn: int | None, problem: str) -> Opinion:
+    rationale = f"The judge was asked {_ASKED} times and gave no usable answer: {problem}."
+    verdict = Verdict(criterion_id, None, Status.INCONCLUSIVE, rationale, turn=turn)
+    return Opinion(verdict, confidence=0.0)

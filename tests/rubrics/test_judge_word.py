@@ -1,0 +1,106 @@
+"""The judge of one word: what the probabilities of the words make of a criterion."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from dspy.lm15 import TokenLogprob, TopLogprob
+
+from cotune.agents.errors import UsageError
+from cotune.rubrics.judge import judged_questions
+from cotune.rubrics.judges.inquiry import Strategy, judge_prompts
+from cotune.rubrics.judges.word import WordJudge, word_shares
+from cotune.rubrics.rubric import Rubric
+from cotune.rubrics.verdict import Status
+
+from .judging import RUBRIC, PlannedJudge, conversation, response
+
+ASKS = judged_questions(RUBRIC, conversation())[:1]
+WORDS = ("PASS", "FAIL", "NOT_APPLICABLE")
+
+
+def token(**probabilities: float) -> TokenLogprob:
+    """The first token of an answer, with its alternatives; underscores are spaces."""
+    top = tuple(
+        TopLogprob(name.replace("_", " "), math.log(each)) for name, each in probabilities.items()
+    )
+    return TokenLogprob(top[0].token, top[0].logprob, top=top)
+
+
+def judge(rubric: Rubric = RUBRIC, **probabilities: float) -> WordJudge:
+    model = PlannedJudge(response("PASS", logprobs=(token(**probabilities),)))
+    return WordJudge(model, judge_prompts(rubric, Strategy.CRITERION, "word"))
+
+
+def sometimes() -> Rubric:
+    """The rubric, with a first criterion that does not always apply."""
+    first, *others = RUBRIC.criteria
+    rare = first.model_copy(update={"applies": "Something is unclear."})
+    return RUBRIC.model_copy(update={"criteria": (rare, *others)})
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "shares"),
+    [
+        ({"PASS": 0.6, "FAIL": 0.2}, (0.75, 0.25, 0.0)),
+        ({"PASS": 0.3, "Pass": 0.2, "_PASS": 0.1, "FAIL": 0.2, "YES": 0.2}, (0.75, 0.25, 0.0)),
+        ({"F": 0.5, "NOT": 0.5}, (0.0, 0.5, 0.5)),
+    ],
+)
+def test_shares(probabilities: dict[str, float], shares: tuple[float, ...]):
+    found = word_shares(token(**probabilities), WORDS)
+    assert [found[word] for word in WORDS] == pytest.approx(shares)
+
+
+def test_a_token_that_begins_no_word_has_no_share():
+    assert word_shares(token(YES=0.9, _=0.1), WORDS) == {}
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "value", "confidence", "passes"),
+    [
+        ({"PASS": 0.6, "FAIL": 0.2}, 1.0, 0.75, 0.75),
+        ({"PASS": 0.1, "FAIL": 0.9}, 0.0, 0.9, 0.1),
+        ({"FAIL": 1.0}, 0.0, 1.0, 0.0),
+    ],
+)
+async def test_the_likelier_word_is_the_verdict(
+    probabilities: dict[str, float], value: float, confidence: float, passes: float
+):
+    [opinion] = await judge(RUBRIC, **probabilities).opinions(conversation(), RUBRIC, ASKS)
+    assert opinion.verdict.value == value
+    assert opinion.confidence == pytest.approx(confidence)
+    assert opinion.pass_probability == pytest.approx(passes)
+
+
+async def test_a_criterion_that_does_not_always_apply_can_be_left_out():
+    rubric = sometimes()
+    questions = judged_questions(rubric, conversation())[:1]
+    [opinion] = await judge(rubric, NOT=0.6, PASS=0.4).opinions(conversation(), rubric, questions)
+    assert opinion.verdict.status is Status.NOT_APPLICABLE
+    [opinion] = await judge(rubric, NOT=0.4, FAIL=0.6).opinions(conversation(), rubric, questions)
+    assert (opinion.verdict.value, opinion.pass_probability) == (0.0, 0.0)
+
+
+async def test_none_of_the_words_is_inconclusive():
+    verdicts = await judge(Yes=1.0).judge(conversation(), RUBRIC, ASKS)
+    assert [each.status for each in verdicts.verdicts] == [Status.INCONCLUSIVE]
+    assert set(verdicts.by) == {"model", "prompts", "rubric"}
+
+
+async def test_a_model_without_probabilities_and_a_criterion_with_tiers_are_refused():
+    silent = WordJudge(PlannedJudge("PASS"), judge_prompts(RUBRIC, Strategy.CRITERION, "word"))
+    with pytest.raises(UsageError, match="gives no probabilities"):
+        await silent.judge(conversation(), RUBRIC, ASKS)
+    with pytest.raises(UsageError, match="'clear' has tiers"):
+        await silent.judge(conversation(), RUBRIC)
+
+
+async def test_each_turn_is_a_question_of_its_own():
+    turns = judged_questions(RUBRIC, conversation())[2:]
+    verdicts = (await judge(PASS=1.0).judge(conversation(), RUBRIC, turns)).verdicts
+    assert [(each.turn, each.value, each.agent) for each in verdicts] == [
+        (0, 1.0, "responder"),
+        (1, 1.0, "responder"),
+    ]
