@@ -152,6 +152,95 @@ def show(
     run(file, id_, number, as_json=as_json, notes=notes)
 
 
+@app.command()
+def judge(
+    trajectories: Annotated[
+        Path, typer.Argument(help="Trajectories, as JSON lines.", dir_okay=False)
+    ],
+    rubric: Annotated[str, typer.Option(help="A pack (magic, sera, pace) or a YAML file.")],
+    out: Annotated[Path, typer.Option(help="The verdicts file to write, JSON lines.")],
+    scenarios: Annotated[
+        str | None,
+        typer.Option(help="The scenarios that were played: a pack or a file. Default: grocery."),
+    ] = None,
+    judge_model: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            help="Model that judges what checks leave open: 'local', 'scripted', or a LiteLLM "
+            "model string. Left out, only checks decide.",
+        ),
+    ] = None,
+    api_base: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible endpoint for --judge.")
+    ] = None,
+    api_key_env: Annotated[
+        str | None, typer.Option(help="Environment variable that holds the key of --judge.")
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="What is asked in one call: the rubric, a domain, a criterion, or a word, with "
+            "its probability, for each criterion (for small models)."
+        ),
+    ] = "domain",
+    repeats: Annotated[
+        int, typer.Option(min=1, max=99, help="How often to ask; the majority counts.")
+    ] = 1,
+    conversation_tokens: Annotated[
+        int | None, typer.Option(min=100, help="What a conversation may take before it is cut.")
+    ] = None,
+    tokens: Annotated[int | None, typer.Option(min=1, help="Tokens to use at most.")] = None,
+    usd: Annotated[float | None, typer.Option(help="US dollars to spend at most.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Judge recorded conversations by a rubric: checks first, then a model if there is one."""
+    from .commands.judge import JudgeOptions, run
+
+    asked = JudgeOptions(judge_model, api_base, api_key_env, strategy, repeats, conversation_tokens)
+    run(
+        trajectories,
+        rubric,
+        asked,
+        scenarios=scenarios,
+        tokens=tokens,
+        usd=usd,
+        out=out,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def gate(
+    verdicts: Annotated[Path, typer.Argument(help="What `cotune judge` wrote.", dir_okay=False)],
+    least: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--min",
+            metavar="NAME=VALUE",
+            help="To be reached: overall, objective, passed, conversations, a domain, a criterion.",
+        ),
+    ] = None,
+    most: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--max",
+            metavar="NAME=VALUE",
+            help="Not to be exceeded: inconclusive, undecided, critical_failures, failed, "
+            "excluded.",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Thresholds as YAML, with the sections min and max.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Hold verdicts against thresholds; exit code 1, and why, when one is missed."""
+    from .commands.gate import run
+
+    run(verdicts, file, least or (), most or (), as_json=as_json)
+
+
 @config.command("schema")
 def schema() -> None:
     """Print the JSON schema of the configuration, for editors."""

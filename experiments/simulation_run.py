@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..agents.budget import Budget
-from ..agents.errors import UsageError
+from ..agents.budget import Budget, BudgetExhaustedError
+from ..agents.errors import CotuneError, UsageError
 from ..agents.fingerprint import fingerprint
 from ..agents.grocery.assistant import PROMPTS
 from ..agents.ledger import Ledger, Role
@@ -22,7 +22,7 @@ from ..simulation.journal import Journal
 from ..simulation.observer import SimulationObserver
 from ..simulation.player import Player
 from ..simulation.scenario import Scenario
-from ..simulation.scenario_file import load_scenarios
+from ..simulation.scenario_file import PACKS, load_scenarios
 from ..simulation.setup import Setup
 from ..simulation.simulator import Simulator
 from ..simulation.summary import Summary
@@ -34,6 +34,19 @@ from .model_access import check_reachable, serving
 from .run_folder import JOURNAL, make_writable
 
 TRAJECTORIES = "trajectories.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationEnd:
+    """How a simulation ended.
+
+    Attributes:
+        summary: Of the conversations that ended.
+        stopped: Why it stopped before all of them did; None when it did not.
+    """
+
+    summary: Summary
+    stopped: CotuneError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +100,17 @@ class SimulationRun:
         """Open the run's journal."""
         return Journal(self.folder / JOURNAL)
 
-    def execute(self, journal: Journal, ledger: Ledger, observer: SimulationObserver) -> Summary:
+    def execute(
+        self, journal: Journal, ledger: Ledger, observer: SimulationObserver
+    ) -> SimulationEnd:
         """Play what is not in the journal, and write all conversations to `trajectories`.
+
+        When the run stops early, because it paused, the budget is spent or a model fails for
+        good, what was played until then is written, too.
 
         Raises:
             UsageError: A scenario cannot be played.
-            CotuneError: A model cannot be used, the run paused, or the budget does not suffice;
-                what was played until then is written, too.
+            CotuneError: A model cannot be used; nothing was played.
         """
         limits = self.config.limits.model_copy(update={"rollouts": len(self.workload)})
         budget = Budget(limits)
@@ -115,7 +132,7 @@ class SimulationRun:
         ledger: Ledger,
         budget: Budget,
         observer: SimulationObserver,
-    ) -> Summary:
+    ) -> SimulationEnd:
         player = Player.of(setup, ledger, budget)
         _require_playable(self.scenarios, player, self.prompts)
         for model in player.models.values():
@@ -133,7 +150,14 @@ class SimulationRun:
             self.config.fault_threshold,
         )
         try:
-            return await simulator.run(self.workload)
+            return SimulationEnd(await simulator.run(self.workload))
+        except BudgetExhaustedError as error:
+            return SimulationEnd(simulator.summary, _out_of_budget(error))
+        except CotuneError as error:
+            return SimulationEnd(simulator.summary, error)
+        except SystemExit:  # must not leave through the event loop, which would print a traceback
+            said = "The run stopped: nobody reads its output any more. The same command goes on."
+            return SimulationEnd(simulator.summary, CotuneError(said))
         finally:
             await engine.aclose()
             played = simulator.ended(self.workload)
@@ -159,6 +183,13 @@ class SimulationRun:
         return models
 
 
+def _out_of_budget(error: BudgetExhaustedError) -> CotuneError:
+    return CotuneError(
+        f"The run stopped: {error}. The conversations that had ended are kept. Raise 'limits' in "
+        "the configuration and run the same command again; it goes on from here."
+    )
+
+
 def _sample(scenarios: Sequence[Scenario], most: int | None) -> Sequence[Scenario]:
     if most is None or most >= len(scenarios):
         return scenarios
@@ -180,16 +211,17 @@ def _require_playable(scenarios: Sequence[Scenario], player: Player, prompts: Pr
 def _run_id(config: RunConfig, prompts: PromptBundle) -> str:
     """Name what makes a simulation another one, so that it gets a folder of its own.
 
-    More scenarios, more repeats and other limits go on from the journal of fewer.
+    More scenarios, more repeats and other limits go on from the journal of fewer, and so does the
+    same command typed in another folder.
     """
     models = (config.models.task, config.models.user)
-    settings = config.simulation
+    settings, here = config.simulation, Path.cwd()
     content = [
         config.seed,
         [model and model.identity() for model in models],
         prompts.fingerprint,
-        settings.scenarios,
-        settings.user.model_dump(mode="json"),
+        settings.scenarios if settings.scenarios in PACKS else str(here / settings.scenarios),
+        settings.user.relative_to(here).model_dump(mode="json"),
         settings.conversation.model_dump(mode="json"),
     ]
     return fingerprint(content, 8)

@@ -11,7 +11,7 @@ from rich.table import Table
 from ..agents.ledger import Ledger
 from ..simulation.summary import FaultCounts, Summary
 from .present import SIMULATION
-from .simulation_run import SimulationRun
+from .simulation_run import SimulationEnd, SimulationRun
 
 
 def announce(run: SimulationRun, console: Console) -> None:
@@ -38,7 +38,10 @@ def present(summary: Summary, ledger: Ledger, run: SimulationRun, console: Conso
             f"{role} model: {usage.calls:,} calls ({usage.replayed:,} of them earlier), "
             f"{usage.attempts:,} requests, {usage.tokens:,} tokens, ${usage.cost:.4f}",
             highlight=False,
+            soft_wrap=True,
         )
+    if not summary.conversations:  # the run stopped before one ended
+        return
     console.print(
         f"Conversations:  {escape(str(run.trajectories))}\n"
         f"Read one:       cotune show {escape(str(run.trajectories))} --number 1",
@@ -47,9 +50,11 @@ def present(summary: Summary, ledger: Ledger, run: SimulationRun, console: Conso
     )
 
 
-def summary_json(summary: Summary, ledger: Ledger, run: SimulationRun) -> dict[str, Any]:
-    """Return the same as JSON values."""
+def summary_json(end: SimulationEnd, ledger: Ledger, run: SimulationRun) -> dict[str, Any]:
+    """Return the same as JSON values, and why the run stopped early, if it did."""
+    summary = end.summary
     return {
+        "stopped": None if end.stopped is None else str(end.stopped),
         "conversations": summary.conversations,
         "replayed": summary.replayed,
         "turns": summary.turns,

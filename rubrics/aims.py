@@ -1,4 +1,4 @@
-"""Aims: what the customer wants in the end, and which of it a failed verdict is about.
+"""Aims: what the customer wants, item by item and state by state.
 
 They are read from the scenario, and compared with the world's state by the same conventions as
 the simulator reads it: a cart of lines with `product` and `quantity`, and fields beside it.
@@ -7,21 +7,21 @@ the simulator reads it: a cart of lines with `product` and `quantity`, and field
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from ..simulation.nouns import likeness
 from ..simulation.scenario import ChangeErrand, Errand, ItemErrand, Scenario
 from ..simulation.term import Term
-from ..simulation.trajectory import Trajectory
-from ..simulation.nouns import likeness
 from ..simulation.view import Item, View
 from .checks.shop import mentions
 from .subject import ConversationRecord
-from .verdict import Verdict
 
 State = Mapping[str, Any]
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_TELL_NOTHING = {"free", "from", "most", "each"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Aim:
             return all(state.get(name) == value for name, value in self.reached.items())
         lines = [line for line in state.get("cart") or () if self.is_line(line)]
         terms_hold = all(self.accepts(line) for line in lines)
-        return terms_hold and sum(line["quantity"] for line in lines) == self.quantity
+        return terms_hold and sum(map(units_of, lines)) == self.quantity
 
     def is_line(self, line: Item) -> bool:
         """Say whether a line of the cart is the item, or stands in for it."""
@@ -71,50 +71,25 @@ class Aim:
         return not any(term.holds(item) is False for term in terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that ended otherwise than wanted.
-
-    Attributes:
-        aim: What was wanted; of an unwanted item, what was wanted when it came.
-        turns: Where it can have gone wrong, the first one first; never empty.
-        came_up: Whether any turn was about it; else its turns are all that there are.
-        unwanted: Id of an item nobody wanted, if that is the problem.
-    """
-
-    aim: Aim
-    turns: tuple[int, ...]
-    came_up: bool = True
-    unwanted: str = ""
-
-
-def is_kind(item: Item, noun: str, sought: Sequence[str] = ()) -> bool:
+def is_kind(item: Item, noun: str) -> bool:
     """Say whether an item is what a noun says."""
-    return bool(noun) and likeness({"name": "", **item}, noun, sought) is not None
+    return bool(noun) and likeness({"name": "", **item}, noun) is not None
 
 
-def problems(verdict: Verdict, record: ConversationRecord) -> tuple[Problem, ...]:
-    """Return what a failed verdict is about, in the world's terms.
+def units_of(line: Item) -> float:
+    """Return how many units a line of the cart has; one when it does not say."""
+    quantity = line.get("quantity")
+    return quantity if isinstance(quantity, int | float) else 1
 
-    Its rationale, else its evidence, names it; when neither does, it is all that ended otherwise
-    than wanted. Empty when the state shows nothing of the kind.
+
+def aims_of(record: ConversationRecord, turn: int | None = None) -> tuple[Aim, ...]:
+    """Return what the customer wants: errands, then what else the scenario expects.
+
+    Args:
+        record: The conversation.
+        turn: As of which turn, from 0; in the end, when left out.
     """
-    if not record.trajectory.turns:
-        return ()
-    unmet = list(_unmet(record))
-    # What never came up was not reached because of what went wrong before.
-    came_up = [problem for problem in unmet if problem.came_up]
-    found = [*(came_up or unmet), *_unwanted(record)]
-    for said in (verdict.rationale, "\n".join(verdict.evidence)):
-        named = [problem for problem in found if _is_named(problem, said, record)]
-        if named:
-            return tuple(_located(each, verdict.turn) for each in named)
-    return tuple(_located(each, verdict.turn) for each in found)
-
-
-def aims_of(record: ConversationRecord) -> tuple[Aim, ...]:
-    """Return what the customer wants in the end: errands, then what else the scenario expects."""
-    final = record.scenario.final
+    final = record.scenario.final if turn is None else _as_of(record, turn)
     aims = [_aim(errand, final) for errand in final.errands]
     known = {name for aim in aims if aim is not None for name in aim.reached}
     state = record.trajectory.final_state
@@ -126,10 +101,31 @@ def aims_of(record: ConversationRecord) -> tuple[Aim, ...]:
     return (*(aim for aim in aims if aim is not None), *expected)
 
 
-def asks_for(aim: Aim, message: str, items: Iterable[Item]) -> bool:
+def aim_at(aim: Aim, record: ConversationRecord, turn: int) -> Aim | None:
+    """Return what an aim was in a turn, before later changes of mind; None before it was one."""
+    if not aim.errand:
+        return aim
+    return next((each for each in aims_of(record, turn) if each.errand == aim.errand), None)
+
+
+def asks_for(aim: Aim, message: str, view: View) -> bool:
     """Say whether a message names what an aim is about, or one of the items that answer it."""
-    names = (str(item["name"]) for item in items if aim.item and is_kind(item, aim.item))
+    names = (str(item["name"]) for id_, item in view.known.items() if answers(aim, id_, view))
     return any(mentions(message, word) for word in (*aim.words, *names) if word)
+
+
+def answers(aim: Aim, id_: str, view: View) -> bool:
+    """Say whether an item is what an aim wants: by its noun, else by what it was found as."""
+    item = view.known[id_]
+    if not aim.item or item.get("product") or is_kind(item, aim.item):
+        return bool(aim.item) and is_kind(item, aim.item)
+    return any(may_mean(aim, noun) for noun in view.sought.get(id_, ()))
+
+
+def may_mean(aim: Aim, noun: str) -> bool:
+    """Say whether a noun may stand for the wanted item: it is like it, or the customer's own."""
+    alike = _words(noun) & _words(aim.item)
+    return bool(alike) or any(mentions(words, noun) for words in aim.words if noun)
 
 
 def _aim(errand: Errand, final: Scenario) -> Aim | None:
@@ -144,101 +140,25 @@ def _aim(errand: Errand, final: Scenario) -> Aim | None:
             return None
 
 
-def _unmet(record: ConversationRecord) -> Iterator[Problem]:
-    trajectory = record.trajectory
-    for aim in aims_of(record):
-        if not aim.met_in(trajectory.final_state):
-            turns = _turns_of(aim, trajectory)
-            every = tuple(range(len(trajectory.turns)))
-            yield Problem(aim, turns or every, came_up=bool(turns))
-
-
-def _turns_of(aim: Aim, trajectory: Trajectory) -> tuple[int, ...]:
-    """Return the turns that were about an aim, or changed what it is about, and left it unmet."""
-    states = [trajectory.initial_state, *(turn.state for turn in trajectory.turns)]
-    open_ = [turn for turn, state in enumerate(states[1:]) if not aim.met_in(state)]
-    changed = [
-        turn
-        for turn, (before, after) in enumerate(pairwise(states))
-        if _shown_of(aim, before) != _shown_of(aim, after)
+def _as_of(record: ConversationRecord, turn: int) -> Scenario:
+    messages = [each.message for each in record.trajectory.turns[: turn + 1]]
+    said = [
+        revision
+        for revision in record.scenario.revisions
+        if any(mentions(message, revision.say) for message in messages)
     ]
-    items = View.of(trajectory).known.values()
-    spoken = list(enumerate(trajectory.turns))
-    named = [index for index, turn in spoken if asks_for(aim, turn.message, items)]
-    meant = [index for index, turn in spoken if turn.notes.get("errand", "") == aim.errand]
-    return tuple(turn for turn in open_ if turn in changed or turn in (named or meant))
-
-
-def _shown_of(aim: Aim, state: State) -> list[Any]:
-    if not aim.item:
-        return [state.get(name) for name in aim.reached]
-    return [
-        (line.get("product_id"), line["quantity"])
-        for line in state.get("cart") or ()
-        if aim.is_line(line)
-    ]
-
-
-def _unwanted(record: ConversationRecord) -> Iterator[Problem]:
-    """Yield the lines that came into the cart and answer no aim."""
-    trajectory = record.trajectory
-    wanted = aims_of(record)
-    states = [trajectory.initial_state, *(turn.state for turn in trajectory.turns)]
-    for line in trajectory.final_state.get("cart") or ():
-        id_ = str(line.get("product_id"))
-        units = [_units(state, id_) for state in states]
-        came = [turn for turn, (old, new) in enumerate(pairwise(units)) if new > old]
-        if came and not any(aim.item and aim.is_line(line) for aim in wanted):
-            turn = came[-1]
-            said = trajectory.turns[turn].message
-            about = [aim for aim in wanted if asks_for(aim, said, View.of(trajectory).known.values())]
-            yield Problem(about[0] if about else Aim(), (turn,), unwanted=id_)
-
-
-def _units(state: State, id_: str) -> float:
-    lines = [line for line in state.get("cart") or () if line.get("product_id") == id_]
-    return sum(line["quantity"] for line in lines)
-
-
-def _located(problem: Problem, turn: int | None) -> Problem:
-    """Leave out what came after the turn in which the judge sees it go wrong."""
-    before = [each for each in problem.turns if turn is None or each <= turn]
-    return replace(problem, turns=tuple(before)) if before else problem
-
-
-def _is_named(problem: Problem, said: str, record: ConversationRecord) -> bool:
-    known = View.of(record.trajectory).known
-    if problem.unwanted:
-        names = [str(known[problem.unwanted]["name"])]
-    elif problem.aim.item:
-        names = [problem.aim.item]
-    else:
-        names = [*problem.aim.reached, *(str(each) for each in problem.aim.reached.values())]
-    return any(mentions(said, name) for name in names)
-
-
-_WORD = re.compile(r"[^\W\d_]{3,}")
+    return record.scenario.revised(said)
 
 
 def names_of(term: Term, scenario: Scenario) -> tuple[str, ...]:
     """Return how a term may be said: its value, the customer's words, and facts that say it."""
-    said = {word for text in (term.say, str(term.value)) for word in _words(text)} - _words(
-        term.field
-    )
-    facts = [
-        text
-        for fact in scenario.facts
-        if said & _words(fact.value)
-        for text in (fact.value, fact.say)
-        if text
-    ]
-    return (str(term.value), term.say, *facts)
+    own = (_words(term.say) | _words(str(term.value))) - _words(term.field)
+    facts = [fact for fact in scenario.facts if own & _words(fact.value)]
+    said = [text for fact in facts for text in (fact.value, fact.say) if text]
+    return (str(term.value), term.say, *said)
 
 
 def _words(text: str) -> set[str]:
-    return {word.casefold().removesuffix("s") for word in _WORD.findall(text.replace("_", " "))} - {
-        "free",
-        "from",
-        "most",
-        "each",
-    }
+    """Return the words that tell things apart, singular."""
+    found = _WORD.findall(text.casefold().replace("_", " "))
+    return {word.removesuffix("s") for word in found} - _TELL_NOTHING

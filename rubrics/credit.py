@@ -15,8 +15,8 @@ from math import fsum
 from typing import Any
 
 from ..simulation.view import View
-from .aims import Problem, problems
 from .criterion import Criterion
+from .problems import Problem, all_problems, named_problems
 from .rubric import Rubric
 from .subject import ConversationRecord
 from .trace import Suspect, Tracer
@@ -71,31 +71,71 @@ def credit(
     )
 
 
+def shares(rubric: Rubric, blames: Iterable[Blame]) -> dict[str, float]:
+    """Return each agent's share of the points lost, the largest first; they sum to 1."""
+    lost: defaultdict[str, float] = defaultdict(float)
+    for blame in blames:
+        lost[blame.agent] += blame.share * points_lost(rubric, blame.verdict)
+    total = fsum(lost.values()) or 1.0
+    return {agent: lost[agent] / total for agent in sorted(lost, key=lambda each: -lost[each])}
+
+
+def points_lost(rubric: Rubric, verdict: Verdict) -> float:
+    """Return the points that a verdict costs; of a criterion that only gates, a nominal one."""
+    points = rubric.criterion(verdict.criterion).points or 1.0
+    return points * (1.0 - (verdict.value or 0.0))
+
+
 def _blames(criterion: Criterion, verdict: Verdict, tracer: Tracer) -> list[Blame]:
+    found = named_problems(verdict, tracer.record)
+    suspects, excused = _suspects(found, tracer)
+    named = _named(verdict, tracer, excused)
+    if named is not None:
+        return [named]
+    suspects = suspects or _earlier_causes(criterion, verdict, found, tracer)
+    return _shared(verdict, suspects) or _by_list(criterion, verdict, tracer, excused)
+
+
+def _earlier_causes(
+    criterion: Criterion, verdict: Verdict, found: Sequence[Problem], tracer: Tracer
+) -> list[Suspect]:
+    """Return who let something else go wrong from which this may have followed.
+
+    That is a guess, so only the agents that influence the criterion count.
+    """
+    turns = [turn for problem in found for turn in problem.turns]
+    last = max(turns, default=verdict.turn)
+    causes, _ = _suspects(all_problems(tracer.record), tracer)
+    return [
+        suspect
+        for suspect in causes
+        if (last is None or suspect.turn <= last)
+        and (not criterion.agents or suspect.agent in criterion.agents)
+    ]
+
+
+def _suspects(found: Iterable[Problem], tracer: Tracer) -> tuple[list[Suspect], set[str]]:
     suspects: list[Suspect] = []
     excused: set[str] = set()
-    for problem in problems(verdict, tracer.record):
+    for problem in found:
         for turn in problem.turns:
             suspect, without_fact = tracer.suspect(problem, turn)
             suspects += [suspect] if suspect else []
             excused |= without_fact
-    named = _named(verdict, tracer, excused)
-    if named is not None:
-        return [named]
-    return _shared(verdict, suspects) or _by_list(criterion, verdict, tracer, excused)
+    return suspects, excused
 
 
 def _named(verdict: Verdict, tracer: Tracer, excused: set[str]) -> Blame | None:
     """Blame whom judge or check names, unless the trajectory excuses that agent."""
-    calls = [
-        (turn, call)
-        for turn, call in tracer.record.trajectory.agent_calls()
-        if call.agent == verdict.agent and verdict.turn in (None, turn)
-    ]
-    if not calls or verdict.agent is None or verdict.agent in excused:
+    if verdict.agent is None or verdict.agent in excused:
         return None
-    turn, call = calls[-1]
-    return Blame(verdict, call.agent, 1.0, verdict.rationale, turn, call.inputs, call.outputs)
+    own = [
+        each for each in tracer.record.trajectory.agent_calls() if each[1].agent == verdict.agent
+    ]
+    there = [each for each in own if each[0] == verdict.turn]
+    for turn, call in reversed(there or own):
+        return Blame(verdict, call.agent, 1.0, verdict.rationale, turn, call.inputs, call.outputs)
+    return None
 
 
 def _shared(verdict: Verdict, suspects: Sequence[Suspect]) -> list[Blame]:
@@ -117,13 +157,10 @@ def _by_list(
     criterion: Criterion, verdict: Verdict, tracer: Tracer, excused: set[str]
 ) -> list[Blame]:
     """Blame all who may have caused it alike: of the rubric's list, those who were called."""
-    called = [
-        call.agent
-        for turn, call in tracer.record.trajectory.agent_calls()
-        if verdict.turn in (None, turn)
-    ]
-    listed = [agent for agent in dict.fromkeys(called) if agent in criterion.agents] or called
-    left = [agent for agent in dict.fromkeys(listed) if agent not in excused] or listed
-    alike = list(dict.fromkeys(left))
+    calls = list(tracer.record.trajectory.agent_calls())
+    there = [call for turn, call in calls if turn == verdict.turn]
+    called = list(dict.fromkeys(call.agent for call in there or [call for _, call in calls]))
+    listed = [agent for agent in called if agent in criterion.agents] or called
+    alike = [agent for agent in listed if agent not in excused] or listed
     said = "No single call shows what went wrong; it was among those that may have caused it."
     return [Blame(verdict, agent, 1 / len(alike), said, verdict.turn) for agent in alike]

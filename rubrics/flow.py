@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,17 +38,12 @@ class Step:
         return self.call.agent
 
     @property
-    def returned(self) -> str:
-        """What it returned, as JSON."""
-        return json.dumps(self.call.outputs, ensure_ascii=False)
-
-    @property
     def chosen(self) -> tuple[str, ...]:
         """The ids among its options that it returned."""
         said = {value for value in leaves(self.call.outputs) if isinstance(value, str)}
         return tuple(id_ for id_ in self.options if id_ in said)
 
-    def heard(self, words: Iterator[str] | tuple[str, ...]) -> bool:
+    def heard(self, words: tuple[str, ...]) -> bool:
         """Say whether one of some words is in what it received."""
         return any(mentions(self.received, word) for word in words if word)
 
@@ -66,13 +60,13 @@ class Step:
         )
 
 
-def steps_of(trajectory: Trajectory, turn: int, known: View) -> tuple[Step, ...]:
+def steps_of(trajectory: Trajectory, turn: int, view: View) -> tuple[Step, ...]:
     """Return the agents' calls of a turn, in order.
 
     Args:
         trajectory: The conversation.
         turn: From 0.
-        known: The view at the end, which knows every item.
+        view: The view at the end, which knows every item.
     """
     steps: list[Step] = []
     pending: list[Mapping[str, Any]] = []
@@ -81,7 +75,7 @@ def steps_of(trajectory: Trajectory, turn: int, known: View) -> tuple[Step, ...]
             pending.append(call.arguments)
             continue
         texts = "\n".join(_texts(call.inputs))
-        options = {id_: known.known.get(id_, {}) | item for id_, item in _items(call.inputs)}
+        options = {id_: {**view.known.get(id_, {}), **item} for id_, item in _items(call.inputs)}
         steps.append(Step(turn, call, texts, options, tuple(pending)))
         pending = []
     return tuple(reversed(steps))

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .agent_feedback import AgentFeedback, agent_feedback
+from .credit import credit
+from .rubric import Rubric
+from .subject import ConversationRecord
 from .verdict import Verdict
 
 
@@ -20,3 +24,15 @@ class Verdicts:
 
     verdicts: tuple[Verdict, ...]
     by: Mapping[str, str] = field(default_factory=dict)
+
+    def feedback_for(
+        self, agent: str, rubric: Rubric, record: ConversationRecord
+    ) -> tuple[AgentFeedback, ...]:
+        """Return what an agent is to blame for in a conversation, the gravest first.
+
+        Args:
+            agent: Its name in the prompt bundle.
+            rubric: The rubric that the verdicts answer to.
+            record: The conversation they are about.
+        """
+        return agent_feedback(rubric, credit(rubric, self.verdicts, record), agent)

@@ -66,6 +66,7 @@ def _waives(message: str, term: Term) -> bool:
     else:
         patterns = (
             rf"\b{_NOT_ASKED} {said}\b",
+            rf"\b(?:do not|don't) (?:need|want) (?:it|them|this|that)(?: to be)? {said}\b",
             rf"\b{said} {_UNIMPORTANT}",
             rf"\b(?:no need for|never mind|forget(?: about)?) (?:the |it being )?{said}\b",
             rf"\b(?:not|non)[ -]{said}\b[^.!?\n]{{0,15}}\b(?:is|are|would be) {_FINE}",

@@ -75,7 +75,7 @@ def load_scenarios(source: str | Path) -> tuple[Scenario, ...]:
     file = check_scenarios(source)
     if file.problems:
         first, *others = file.problems
-        more = f" There are {len(others)} more problems." if others else ""
+        more = f" More problems: {len(others)}." if others else ""
         raise UsageError(
             f"{file.path}, {first}.{more} 'cotune scenarios validate {source}' lists them all."
         )

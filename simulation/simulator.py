@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..agents.budget import Budget
@@ -15,7 +16,7 @@ from .journal import Journal
 from .observer import SimulationObserver, Unwatched
 from .paused import PausedError
 from .played import Played, added, spending_from_json, spending_to_json
-from .summary import Summary
+from .summary import FaultCounts, Summary
 from .work import Units, Work
 
 _IN_VAIN = "simulation_in_vain"
@@ -59,16 +60,17 @@ class Simulator:
         """Play all of it that is not in the journal.
 
         Raises:
-            BudgetExhaustedError: The rest does not fit in the budget.
-            PausedError: Too many faults.
+            BudgetExhaustedError: The rest does not fit in the budget; conversations in flight are
+                broken off at their next call.
+            PausedError: Too many faults; conversations in flight end first.
             ModelUnusableError: No model call can succeed.
 
-            Conversations in flight end first, and all that ended is in the journal and counted
-            in `summary`; the same run goes on from there.
+            All that ended is in the journal and counted in `summary`; the same run goes on from
+            there.
         """
         self.summary = Summary()
         lost: dict[str, tuple[Work, Played]] = {}
-        stop: list[Exception] = []
+        stop: list[BaseException] = []
         queue = iter(work)
 
         async def play_in_turn() -> None:
@@ -78,13 +80,17 @@ class Simulator:
                 try:
                     await self._play(unit, lost)
                     self._check_faults(lost, len(work))
-                except Exception as error:  # a defect, too, lets the others end first
+                # A defect, too, or an observer that ends the program, lets the others end first.
+                except (Exception, SystemExit) as error:
                     stop.append(error)
 
-        await asyncio.gather(*(play_in_turn() for _ in range(self.engine.concurrency)))
+        try:
+            await asyncio.gather(*(play_in_turn() for _ in range(self.engine.concurrency)))
+        except asyncio.CancelledError:  # a person stops the run
+            self._leave(lost)
+            raise
         if stop:
-            for _, played in lost.values():
-                self._spend_in_vain(played.spending)
+            self._leave(lost)
             raise stop[0]
         # An exclusion becomes part of the run only when the run goes on with it: after a pause
         # the lost conversations are played again.
@@ -127,7 +133,7 @@ class Simulator:
                 self.observer.played_again(work, fault)
                 work = work.redrawn() if _would_recur(fault) else work
                 played = (await self.engine.play(work, key)).after(played)
-        except Exception:
+        except BaseException:  # cancelled, too, when a person stops the run
             self._spend_in_vain(added(spent, self.ledger.collect_parts(key)))
             raise
         return played
@@ -136,6 +142,11 @@ class Simulator:
         self.journal.put(key, played.to_json())
         self.summary.count(played, replayed=False)
         self.observer.ended(work, played, replayed=False)
+
+    def _leave(self, lost: Mapping[str, tuple[Work, Played]]) -> None:
+        """Note what the lost conversations of a run that stops have cost."""
+        for _, played in lost.values():
+            self._spend_in_vain(played.spending)
 
     def _replay(self, work: Work, played: Played) -> None:
         self._count_earlier(played.spending)
@@ -150,11 +161,11 @@ class Simulator:
 
     def _check_faults(self, lost: dict[str, tuple[Work, Played]], total: int) -> None:
         """Pause when too many are lost; one never pauses a run, unless the threshold is 0."""
-        count = len(lost) + self.summary.excluded.total()
+        faults = [fault for _, played in lost.values() if (fault := played.excluded_for)]
+        counts = self.summary.excluded + Counter((fault.origin, fault.kind) for fault in faults)
         allowed = max(1, int(self.fault_threshold * total)) if self.fault_threshold else 0
-        if lost and count > allowed:
-            *_, (_, last) = lost.values()
-            raise _paused(last, count, total)
+        if faults and counts.total() > allowed:
+            raise _paused(counts, faults[-1], total)
 
     def _spent_in_vain(self) -> Spending:
         """Return what earlier invocations paid for without a result to keep."""
@@ -173,12 +184,10 @@ def _would_recur(fault: Fault) -> bool:
     return fault.origin is FaultOrigin.USER or fault.kind == "empty_reply"
 
 
-def _paused(last: Played, lost: int, total: int) -> PausedError:
-    fault = last.excluded_for
-    assert fault is not None
+def _paused(lost: FaultCounts, last: Fault, total: int) -> PausedError:
+    kinds = ", ".join(f"{count} {origin} ({kind})" for (origin, kind), count in lost.most_common())
     return PausedError(
-        f"The run paused: {lost} of {total} conversations were lost to faults that are not the "
-        f"assistant's, the last one {fault.origin} ({fault.kind}): {fault.message}. Nothing was "
-        "scored and nothing is lost. Mend the cause and run the same command again; it goes on "
-        "from here."
+        f"The run paused: {lost.total()} of {total} conversations were lost to faults that are "
+        f"not the assistant's: {kinds}. The last one: {last.message}. Nothing was scored and "
+        "nothing is lost. Mend the cause and run the same command again; it goes on from here."
     )

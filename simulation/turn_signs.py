@@ -30,7 +30,9 @@ ROLE_FLIP = _any_of(
     r"\bwould you like me to (?:add|put|remove|search|look|find|check|place|proceed)\b",
     r"\banything else I can (?:help|get|do for)\b",
     r"\banything else you(?:'d| would)? (?:like|need|want)\b(?! from me)",
-    r"\bthank(?:s| you) for (?:shopping|contacting|choosing|reaching)\b",
+    r"\bthank(?:s| you) for (?:shopping|contacting|choosing|reaching|your (?:purchase|order))\b",
+    r"\byour order (?:has been|is|was) (?:placed|confirmed)\b",
+    r"\bI(?:'ll| can| will| could) (?:add|put|find|check|remove|place) [^.?!\n]*\bfor you\b",
     r"\bhere are (?:some|a few|the|your) (?:options|products|results|recommendations)\b",
     r"\bI(?:'m| am) (?:the|your|a|an) (?:\w+ )?(?:assistant|bot|agent)\b",
     r"\blet me know if you (?:need (?:any|more|further)|have any (?:\w+ )?questions)",
@@ -47,6 +49,7 @@ LEAKED_REASONING = _any_of(
     r"\b(?:the|my) (?:persona|scenario)\b|\bin character\b",
     r"(?<!\*)\*[a-z][^*\n]{2,60}\*(?!\*)",
     r"[\[(](?:sigh|paus|wait|smil|think|look|nod|laugh|frown|leav|end of)[^\])\n]*[\])]",
+    r"###[A-Z][\w-]*###|\[/?(?:end|stop|done|exit)\]|\A\W*(?:satisfied|gave[_ ]up)\W*\Z",
     r"\[(?:your|insert|product|customer|brand|item) ?[\w ]*\]|\{\{.*?\}\}",
 )
 
@@ -60,7 +63,8 @@ ERROR_TEXT = _any_of(
     r"\A\W*(?:HTTP|status)(?:/[\d.]+)?(?: code| status)?\W*[45]\d\d\b",
     r"\b(?:429|5\d\d)\W+(?:too many requests|internal server|service unavailable|bad gateway)",
     r"\A\W*(?:\w+\.)*[A-Z][a-z]\w*(?:Error|Exception)\b",
-    r"\A\W*(?:rate limit|request timed out|connection (?:refused|reset|timed out|error))",
+    r"\A\W*(?:rate limit|internal server error|service unavailable|request timed out|"
+    r"connection (?:refused|reset|timed out|error))",
     r"\b(?:provider|user|assistant|infrastructure|tool|judge) fault \(",
     r"\A\s*(?:null|nan|undefined|n/a|error)\W*\Z",
 )

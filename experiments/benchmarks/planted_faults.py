@@ -91,6 +91,14 @@ def _invented_wish(call: Call, said: Output) -> Output:
     return {**said, "brand": "Goldhahn", "max_price": 0.3} if said["product"] else said
 
 
+def _invented_store(call: Call, said: Output) -> Output:
+    return {**said, "store": said["store"] or "Bosporus Bazar"}
+
+
+def _something_else(call: Call, said: Output) -> Output:
+    return {**said, "product": "caviar"} if said["product"] else said
+
+
 def _without_place(call: Call, said: Output) -> Output:
     return {**said, "store": "", "diet": []}
 
@@ -106,9 +114,7 @@ def _most_expensive_brand(call: Call, said: Output) -> Output:
     return _other_choice(call, said, lambda each: each["brand"] not in brands)
 
 
-def _other_choice(
-    call: Call, said: Output, wrong: Callable[[Mapping[str, Any]], bool]
-) -> Output:
+def _other_choice(call: Call, said: Output, wrong: Callable[[Mapping[str, Any]], bool]) -> Output:
     bad = [each["id"] for each in call.items("candidates") if each["in_stock"] and wrong(each)]
     return {**said, "choice": bad[0]} if bad and said["choice"] != "none" else said
 
@@ -118,12 +124,12 @@ def _twice(call: Call, said: Output) -> Output:
     return {"operations": doubled}
 
 
+def _none_chosen(call: Call, said: Output) -> Output:
+    return {**said, "choice": "none"}
+
+
 def _nothing_done(call: Call, said: Output) -> Output:
     return {"operations": []}
-
-
-def _nothing_remembered(call: Call, said: Output) -> Output:
-    return {"changes": []}
 
 
 def _untrue(call: Call, said: Output) -> Output:
@@ -139,12 +145,14 @@ FAULTS = (
     PlantedFault("drops what is known", "briefer", "Brief", _bare_message),
     PlantedFault("asks the wrong agent", "router", "Route", _wrong_agent),
     PlantedFault("invents wishes", "search", "Search", _invented_wish),
+    PlantedFault("invents a store", "search", "Search", _invented_store),
+    PlantedFault("looks for something else", "search", "Search", _something_else),
     PlantedFault("leaves out store and diet", "search", "Search", _without_place),
     PlantedFault("ignores the diet", "selector", "Select", _against_diet),
     PlantedFault("takes another brand", "selector", "Select", _most_expensive_brand),
+    PlantedFault("chooses nothing", "selector", "Select", _none_chosen),
     PlantedFault("doubles the amount", "cart", "ChangeCart", _twice),
     PlantedFault("does nothing", "cart", "ChangeCart", _nothing_done),
-    PlantedFault("remembers nothing", "preferences", "Prefer", _nothing_remembered),
     PlantedFault("says what is not so", "responder", "Respond", _untrue),
     PlantedFault("talks too much", "briefer", "Brief", _verbose),
 )

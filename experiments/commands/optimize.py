@@ -28,7 +28,7 @@ Log = Callable[[RunRecord, str], bool]
 
 _MLFLOW_NOTE = "mlflow_run"
 _OF_ONE_PROVIDER = ("api_base", "api_key_env", "price")  # wrong, or secret, for another
-_SHORT_NAMES = {"local": "local:qwen2.5-coder-1.5b", "scripted": "scripted:grocery"}
+SHORT_NAMES = {"local": "local:qwen2.5-coder-1.5b", "scripted": "scripted:grocery"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Options:
     def _models(self, models: Models) -> Models:
         task = models.task
         if self.model is not None:
-            name = _SHORT_NAMES.get(self.model, self.model)
+            name = SHORT_NAMES.get(self.model, self.model)
             nothing = dict.fromkeys(_OF_ONE_PROVIDER)
             task = task.model_copy(update={"model": name, **nothing})
         if self.api_base is not None:

@@ -20,6 +20,7 @@ from ...agents.problem import problems_of
 from ...simulation.scenario import Scenario
 from ...simulation.scenario_file import check_scenarios, compact, load_scenarios, write_scenarios
 from ...simulation.scenario_split import Shares, split_scenarios
+from ..brief import plain
 
 app = typer.Typer(no_args_is_help=True, help="Check, show and split scenarios.")
 
@@ -38,7 +39,7 @@ def validate(file: Source) -> None:
         return
     table = _table("line", "field", "problem")
     for problem in checked.problems:
-        table.add_row(str(problem.line), escape(problem.field or "-"), escape(problem.said))
+        table.add_row(str(problem.line), _cell(problem.field or "-"), _cell(problem.said))
     Console().print(table)
     lines = len({problem.line for problem in checked.problems})
     typer.echo(
@@ -132,14 +133,14 @@ def _by_family(scenarios: Sequence[Scenario]) -> Table:
     for name, members in families.items():
         outcomes = ", ".join(sorted({one.outcome for one in members}))
         tags = ", ".join(dict.fromkeys(tag for one in members for tag in one.tags))
-        table.add_row(escape(name), str(len(members)), outcomes, escape(tags))
+        table.add_row(_cell(name), str(len(members)), outcomes, _cell(tags))
     return table
 
 
 def _listed(scenarios: Sequence[Scenario]) -> Table:
     table = _table("id", "persona", "outcome", "goal")
     for one in scenarios:
-        table.add_row(escape(one.id), escape(one.persona), one.outcome, escape(one.goal))
+        table.add_row(_cell(one.id), _cell(one.persona), one.outcome, _cell(one.goal))
     return table
 
 
@@ -148,8 +149,13 @@ def _whole(scenario: Scenario) -> Table:
     table = _table("field", "value")
     for name, value in compact(scenario).items():
         entries = value if isinstance(value, list) else [value]
-        table.add_row(name, escape("\n".join(map(_line, entries))))
+        table.add_row(name, _cell("\n".join(map(_line, entries))))
     return table
+
+
+def _cell(text: str) -> str:
+    """Return a text of the file as a cell: neither markup nor terminal obeys it."""
+    return escape(plain(text))
 
 
 def _line(value: Any) -> str:

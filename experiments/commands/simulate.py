@@ -100,19 +100,25 @@ def run(config_file: Path | None, options: SimulateOptions) -> None:
 
 
 def simulate(config: RunConfig, options: SimulateOptions) -> None:
-    """Play, show and write down."""
+    """Play, show and write down.
+
+    Raises:
+        CotuneError: The run stopped early; what was played until then was shown and written.
+    """
     console = Console(stderr=options.common.as_json)
     run_ = SimulationRun.prepare(config, options.scenarios)
     announce(run_, console)
     ledger = Ledger()
     progress = SimulationProgress(console, ledger, len(run_.workload))
     with resumable(), run_.journal() as journal, progress:
-        summary = run_.execute(journal, ledger, progress)
-    record = summary_json(summary, ledger, run_)
+        end = run_.execute(journal, ledger, progress)
+    record = summary_json(end, ledger, run_)
     (run_.folder / SUMMARY).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    present(summary, ledger, run_, console)
+    present(end.summary, ledger, run_, console)
     if options.common.as_json:
         typer.echo(json.dumps(record, indent=2))
+    if end.stopped is not None:
+        raise end.stopped
 
 
 def _named(option: str, name: str, known: Mapping[str, _Value]) -> _Value:

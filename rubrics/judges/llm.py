@@ -25,7 +25,7 @@ from .asking import all_of, asked_as_judge, code_of_judges, require_prompts, sig
 from .inquiry import Inquiry, Strategy, inquiries
 from .lines import plain
 from .majority import majority
-from .rendering import render
+from .rendering import Detail, render
 
 _ASKED = 2
 
@@ -47,6 +47,7 @@ class JudgeSettings(BaseModel):
         repeats: How often each question is asked, each time with another seed; the majority counts.
         conversation_tokens: What a conversation may take, estimated at four characters a token;
             longer ones are shortened, and say where.
+        detail: What of a conversation is shown.
         tokens_per_criterion: What an answer may take for each criterion asked about.
         seed: From which, with what is asked, the seed of every call is derived.
     """
@@ -56,6 +57,7 @@ class JudgeSettings(BaseModel):
     strategy: Strategy = Strategy.DOMAIN
     repeats: int = Field(default=1, ge=1, le=99)
     conversation_tokens: int = Field(default=8000, ge=100)
+    detail: Detail = Detail.ALL
     tokens_per_criterion: int = Field(default=300, ge=50)
     seed: int = 0
 
@@ -146,7 +148,8 @@ class LlmJudge:
         self, subject: ConversationRecord, inquiry: Inquiry, repeat: int, reason: str
     ) -> Reading:
         trajectory = subject.trajectory
-        rendering = render(trajectory, self.settings.conversation_tokens, inquiry.focus)
+        limit, detail = self.settings.conversation_tokens, self.settings.detail
+        rendering = render(trajectory, limit, inquiry.focus, detail)
         sheet = AnswerSheet(inquiry.criteria, inquiry.turn, len(trajectory.turns), rendering)
         request = self._request(inquiry, sheet, repeat, reason)
         with asked_as_judge(inquiry.prompt):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ...agents.fingerprint import fingerprint
 from ...simulation.trajectory import Trajectory
-from .lines import lines_of
+from .lines import Kind, Line, lines_of
 from .shortening import Focus, shortened
 
 CHARACTERS_PER_TOKEN = 4
@@ -21,8 +22,19 @@ _BLOCK = re.compile(
     rf"^{_BEGIN} (?P<mark>[0-9a-f]{{16}})\n(?P<body>.*?)\n{_END} (?P=mark)$",
     re.MULTILINE | re.DOTALL,
 )
+_ONLY_SPOKEN = Line("[only what was said; calls and changes are not shown]", "", Kind.NOTE)
 _ESCAPED = re.compile(r"\\[nrtbf]")
 _WORD = re.compile(r"\w+")
+
+
+class Detail(StrEnum):
+    """What of a conversation is shown.
+
+    Small models lose the thread among calls: for criteria about what is said, show that alone.
+    """
+
+    ALL = "all"
+    SPOKEN = "spoken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +60,23 @@ class Rendering:
         return (words := _words(quote)) != " " and words in _words(self.body)
 
 
-def render(trajectory: Trajectory, max_tokens: int, focus: Focus | None = None) -> Rendering:
+def render(
+    trajectory: Trajectory,
+    max_tokens: int,
+    focus: Focus | None = None,
+    detail: Detail = Detail.ALL,
+) -> Rendering:
     """Render a conversation in at most so many tokens, estimated at four characters each.
 
     Args:
         trajectory: The conversation.
         max_tokens: Limit, at least 100.
         focus: Where the evidence in question is; it is cut last.
+        detail: What is shown at all; if not everything, the first line says so.
     """
     lines = tuple(lines_of(trajectory))
+    if detail is Detail.SPOKEN:
+        lines = (_ONLY_SPOKEN, *(line for line in lines if line.kind in (Kind.HEAD, Kind.SAID)))
     frame = len(Rendering("").text)
     kept = shortened(lines, max_tokens * CHARACTERS_PER_TOKEN - frame, focus or Focus())
     return Rendering("\n".join(map(str, kept)), was_shortened=kept != lines)

@@ -29,7 +29,7 @@ from ..verdicts import Verdicts
 from .answer import NOT_APPLICABLE, Opinion, words_of
 from .asking import all_of, asked_as_judge, code_of_judges, require_prompts, signed
 from .inquiry import Inquiry, Strategy, inquiries
-from .rendering import render
+from .rendering import Detail, render
 
 _ALTERNATIVES = 20  # what providers give at most
 _MOST_TOKENS = 8
@@ -53,11 +53,13 @@ class WordJudge:
         lm: The model, in the role `JUDGE`.
         prompts: What it is told, by criterion: `judge_prompts(rubric, Strategy.CRITERION, "word")`.
         conversation_tokens: What a conversation may take, estimated at four characters a token.
+        detail: What of a conversation is shown; by default what was said alone.
     """
 
     lm: LanguageModel
     prompts: PromptBundle
     conversation_tokens: int = 2000
+    detail: Detail = Detail.SPOKEN
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -67,6 +69,7 @@ class WordJudge:
             "model": self.lm.identity(),
             "prompts": self.prompts.fingerprint,
             "conversation_tokens": self.conversation_tokens,
+            "detail": self.detail,
             "code": code_of_judges(),
         }
 
@@ -117,7 +120,8 @@ class WordJudge:
     def _request(
         self, subject: ConversationRecord, inquiry: Inquiry, words: tuple[str, ...]
     ) -> Request:
-        rendering = render(subject.trajectory, self.conversation_tokens, inquiry.focus)
+        limit = self.conversation_tokens
+        rendering = render(subject.trajectory, limit, inquiry.focus, self.detail)
         told = OneWord.with_instructions(self.prompts[inquiry.prompt].render())
         form = BareWord("value", words)
         request = build_request(self.lm.model, {}, told, [], inquiry.inputs(rendering), form)

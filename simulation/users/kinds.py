@@ -63,4 +63,8 @@ def _model(models: Mapping[Role, LanguageModel]) -> LanguageModel:
 
 
 def _by_scenario(logs: Path) -> dict[str, Trajectory]:
-    return {log.scenario: log for log in read_trajectories(logs)}
+    """Return the first log of each scenario; repeats of one may follow it."""
+    first: dict[str, Trajectory] = {}
+    for log in read_trajectories(logs):
+        first.setdefault(log.scenario, log)
+    return first

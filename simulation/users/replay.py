@@ -138,9 +138,9 @@ def _log_of(logs: Mapping[str, Trajectory], scenario: Scenario) -> Trajectory:
     log = logs.get(scenario.id)
     if log is None or not log.turns:
         raise UsageError(
-            f"Scenario '{scenario.id}' cannot be replayed: there is no logged conversation of it "
-            f"with a customer's line ({len(logs)} logs are given). Leave the scenario out, or "
-            "choose another kind of customer."
+            f"there is no logged conversation of '{scenario.id}' with a customer's line "
+            f"({len(logs)} logs are given). Leave the scenario out, or choose another kind of "
+            "customer."
         )
     return log
 

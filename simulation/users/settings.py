@@ -70,7 +70,8 @@ class ReplayUserSettings(_UserSettings):
     """Customers who follow a log as long as the assistant does what it did there.
 
     Attributes:
-        logs: A file of trajectories; each belongs to the scenario it names.
+        logs: A file of trajectories; each belongs to the scenario it names, and of
+            several for one scenario the first is taken.
         then: Who takes over when the assistant does something else.
     """
 
@@ -83,7 +84,8 @@ class FirstLineUserSettings(_UserSettings):
     """Customers whose first line is from a log, and the rest is simulated.
 
     Attributes:
-        logs: A file of trajectories; each belongs to the scenario it names.
+        logs: A file of trajectories; each belongs to the scenario it names, and of
+            several for one scenario the first is taken.
         then: Who goes on after the first line.
     """
 

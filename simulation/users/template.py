@@ -1,4 +1,4 @@
-"""Customers who say one sentence from a template and leave: the simplest there are."""
+"""Customers who say one message from a template and leave: the simplest there are."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ class TemplateUsers:
         """Return a customer.
 
         Raises:
-            UsageError: The scenario asks for no item.
+            UsageError: The scenario has no errand.
         """
-        wanted = tuple(_items(scenario.final))
-        if not wanted:
+        wanted = scenario.final
+        if not wanted.errands:
             raise UsageError(
-                f"Scenario '{scenario.id}' cannot be played by a template customer: it has no "
-                "errand of kind 'item' with a quantity above 0. Choose the agenda customer."
+                "a template customer has nothing to say without an errand. Give it one, or choose "
+                "the agenda customer."
             )
         opening = Random(f"{seed} {scenario.seed} {scenario.id}").choice(_OPENINGS)
-        return _TemplateUser(f"{opening} {' and '.join(wanted)}.")
+        items = " and ".join(_items(wanted))
+        request = [f"{opening} {items}."] if items else []
+        return _TemplateUser(" ".join([*request, *_other_errands(wanted)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +60,15 @@ def _items(scenario: Scenario) -> Iterator[str]:
             terms = (*scenario.constraints, *errand.must, *scenario.preferences, *errand.prefer)
             count = f"{errand.quantity} " if errand.quantity > 1 else ""
             yield ", ".join([f"{count}{errand.item}", *(term.say for term in terms)])
+
+
+def _other_errands(scenario: Scenario) -> Iterator[str]:
+    """Yield the scenario's own words for whatever is not an item to be had."""
+    for errand in scenario.errands:
+        match errand:
+            case ItemErrand(quantity=0):
+                yield errand.say or f"Please take the {errand.item} out."
+            case ItemErrand():
+                pass
+            case _:
+                yield errand.say

@@ -124,3 +124,15 @@ def test_a_split_does_not_overwrite_another(tmp_path: Path) -> None:
 def test_shares_that_cannot_be_are_named(tmp_path: Path) -> None:
     assert "add up to 1.4" in refused("split", "grocery", "--out", tmp_path, "--train", 0.9)
     assert "--val: found -0.2" in refused("split", "grocery", "--out", tmp_path, "--val", -0.2)
+
+
+def test_what_a_file_says_neither_steers_the_terminal_nor_is_markup(tmp_path: Path) -> None:
+    path = tmp_path / "hostile.jsonl"
+    hostile = {"id": "a", "family": "\x1b[2J[red]f", "goal": "\x1b]0;title\x07[/]g"}
+    path.write_text(json.dumps(hostile) + "\n")
+    views = [typed("show", path), typed("show", path, "--id", "a")]
+    path.write_text(json.dumps({**hostile, "\x1b[2J[red]x": 1}) + "\n")
+    views.append(typed("validate", path))
+    for view in views:
+        assert "[red]" in view.stdout
+        assert "\x1b" not in view.stdout

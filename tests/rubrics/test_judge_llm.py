@@ -15,6 +15,7 @@ from cotune.agents.prompts import PromptBundle
 from cotune.rubrics.judge import Question, judged_questions
 from cotune.rubrics.judges.inquiry import Strategy, judge_prompts
 from cotune.rubrics.judges.llm import JudgeSettings, LlmJudge
+from cotune.rubrics.judges.rendering import Detail
 from cotune.rubrics.rubric_file import load_rubric
 from cotune.rubrics.scoring import score
 from cotune.rubrics.verdict import Status, Verdict
@@ -193,6 +194,7 @@ def test_whatever_decides_verdicts_is_in_the_identity():
         llm_judge(model, Strategy.RUBRIC).identity,
         llm_judge(model, repeats=3).identity,
         llm_judge(model, conversation_tokens=100).identity,
+        llm_judge(model, detail=Detail.SPOKEN).identity,
         LlmJudge(model, prompts, JudgeSettings()).identity,
     ]
     assert plain not in others

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cotune.agents.assistant import AgentCall, Reply, ToolCall
 from cotune.rubrics.judges.lines import lines_of, state_changes
-from cotune.rubrics.judges.rendering import conversations_in, render
+from cotune.rubrics.judges.rendering import Detail, conversations_in, render
 from cotune.rubrics.judges.shortening import Focus
 from cotune.simulation.trajectory import StopReason, Trajectory, Turn
 
@@ -90,6 +90,18 @@ def test_what_was_long_and_is_known_is_not_said_twice():
 )
 def test_changes_of_state(before: dict, after: dict, said: list[str]):
     assert list(state_changes(before, after)) == said
+
+
+def test_what_was_said_can_be_shown_alone_and_then_says_so():
+    assert render(conversation().trajectory, 2000, detail=Detail.SPOKEN).body.splitlines() == [
+        "[only what was said; calls and changes are not shown]",
+        "turn 1",
+        "customer: I want oat milk.",
+        "assistant: I have added one oat milk.",
+        "turn 2",
+        "customer: Make it two, please.",
+        "assistant: Done. Have a nice day.",
+    ]
 
 
 @pytest.mark.parametrize("limit", [100, 200, 500, 1000, 3000, 10_000])

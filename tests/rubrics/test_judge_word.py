@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from dspy.lm15 import TokenLogprob, TopLogprob
@@ -10,6 +11,7 @@ from dspy.lm15 import TokenLogprob, TopLogprob
 from cotune.agents.errors import UsageError
 from cotune.rubrics.judge import judged_questions
 from cotune.rubrics.judges.inquiry import Strategy, judge_prompts
+from cotune.rubrics.judges.rendering import Detail
 from cotune.rubrics.judges.word import WordJudge, word_shares
 from cotune.rubrics.rubric import Rubric
 from cotune.rubrics.verdict import Status
@@ -95,6 +97,16 @@ async def test_a_model_without_probabilities_and_a_criterion_with_tiers_are_refu
         await silent.judge(conversation(), RUBRIC, ASKS)
     with pytest.raises(UsageError, match="'clear' has tiers"):
         await silent.judge(conversation(), RUBRIC)
+
+
+async def test_the_record_holds_what_was_said_unless_all_is_asked_for():
+    spoken = judge(PASS=1.0)
+    whole = replace(spoken, detail=Detail.ALL)
+    for each in (spoken, whole):
+        await each.opinions(conversation(), RUBRIC, ASKS)
+    assert isinstance(spoken.lm, PlannedJudge)
+    assert ["tool result" in heard for heard in spoken.lm.heard] == [False, True]
+    assert spoken.identity != whole.identity
 
 
 async def test_each_turn_is_a_question_of_its_own():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +15,14 @@ from cotune.simulation.equivalence import Comparison
 from cotune.simulation.scenario import ItemErrand, Scenario
 from cotune.simulation.term import Term
 from cotune.simulation.trajectory import StopReason, Trajectory, Turn
+from cotune.simulation.trajectory_file import write_trajectories
 from cotune.simulation.user import Say, Stop, UserMove
 from cotune.simulation.users.agenda.user import AgendaUsers
 from cotune.simulation.users.fixed import FixedUsers
+from cotune.simulation.users.kinds import user_kind
 from cotune.simulation.users.llm import LlmUsers
 from cotune.simulation.users.replay import FirstLineUsers, ReplayUsers
+from cotune.simulation.users.settings import ReplayUserSettings
 
 from .shop import COW, OAT, PROMPTS, PlannedModel, Shop, Step, turn
 
@@ -134,11 +138,20 @@ async def test_a_logged_end_that_no_longer_fits_is_not_insisted_on() -> None:
     assert trajectory.turns[2].message == "Let me think for myself."
 
 
+async def test_of_several_logs_of_a_scenario_the_first_is_followed(tmp_path: Path) -> None:
+    first = await logged(STEPS[0], stop=StopReason.GAVE_UP)
+    second = replace(first, turns=(replace(first.turns[0], message="Another line."),))
+    write_trajectories(tmp_path / "logs.jsonl", [first, second])
+    users = user_kind(ReplayUserSettings(logs=tmp_path / "logs.jsonl"), {})
+    trajectory = await replayed(users, STEPS[0])
+    assert trajectory.turns[0].message == first.turns[0].message
+
+
 @pytest.mark.parametrize("kind", [ReplayUsers, FirstLineUsers])
 def test_a_scenario_without_a_log_is_refused(kind: Any) -> None:
     empty = Trajectory("s1", (), {}, StopReason.FAULT)
     for logs in ({}, {"s1": empty}):
-        with pytest.raises(UsageError, match="'s1' cannot be replayed"):
+        with pytest.raises(UsageError, match="no logged conversation of 's1'"):
             kind(logs, GroundedUsers()).start(SCENARIO, 0)
 
 

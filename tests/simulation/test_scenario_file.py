@@ -159,7 +159,7 @@ def test_loading_names_the_first_problem_and_counts_the_others(tmp_path: Path) -
         load_scenarios(path)
     said = str(caught.value)
     assert said.startswith(f"{path}, line 1: goal: found ''")
-    assert "2 more problems" in said
+    assert "More problems: 2." in said
     assert f"cotune scenarios validate {path}" in said
 
 

@@ -274,9 +274,9 @@ class Interrupting(Watching):
 
 
 async def test_a_cancelled_run_goes_on_where_it_was(journal: Journal) -> None:
-    work = workload(30)
+    chance, work = Random(3), workload(30)
     watching = Interrupting(journal)
-    run = Run(journal, delay=lambda: 0.001, observer=watching)
+    run = Run(journal, delay=lambda: chance.random() / 200, observer=watching)
     task = asyncio.create_task(run.simulator.run(work))
     await watching.eight_ended.wait()
     task.cancel()
@@ -286,6 +286,7 @@ async def test_a_cancelled_run_goes_on_where_it_was(journal: Journal) -> None:
     resumed = Run(journal)
     summary = await resumed.simulator.run(work)
     assert (summary.conversations, summary.replayed) == (30, kept)
+    assert resumed.ledger.total.replayed == run.ledger.total.calls, "no paid call is forgotten"
     assert resumed.ended(work) == Run(journal).ended(work)
 
 

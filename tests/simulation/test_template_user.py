@@ -7,6 +7,7 @@ import pytest
 from cotune.agents.errors import UsageError
 from cotune.simulation.conversation import converse
 from cotune.simulation.scenario import ItemErrand, QuestionErrand, Revision, Scenario
+from cotune.simulation.scenario_file import load_scenarios
 from cotune.simulation.term import Term
 from cotune.simulation.trajectory import StopReason
 from cotune.simulation.users.template import TemplateUsers
@@ -39,7 +40,9 @@ async def message(scenario: Scenario, seed: int = 0) -> str:
 
 async def test_one_message_has_every_item_and_its_terms() -> None:
     said = await message(SCENARIO)
-    assert said.endswith(" 2 oat milk, vegan, from Alpro and rye bread, vegan.")
+    assert said.endswith(
+        " 2 oat milk, vegan, from Alpro and rye bread, vegan. Please take the butter out."
+    )
     assert said.startswith(("I would like", "I am looking for"))
 
 
@@ -54,7 +57,17 @@ async def test_it_asks_for_what_is_wanted_in_the_end() -> None:
     assert "toast" in await message(SCENARIO.model_copy(update={"revisions": (more,)}))
 
 
-def test_a_scenario_without_an_item_cannot_be_played() -> None:
+async def test_what_is_not_an_item_is_said_in_the_scenarios_words() -> None:
     errands = (QuestionErrand(id="ask", say="Do you deliver?"), SCENARIO.errands[1])
-    with pytest.raises(UsageError, match=r"'s1'.*no errand of kind 'item'"):
-        TemplateUsers().start(SCENARIO.model_copy(update={"errands": errands}), 0)
+    said = await message(SCENARIO.model_copy(update={"errands": errands}))
+    assert said == "Do you deliver? Please take the butter out."
+
+
+def test_a_scenario_without_an_errand_cannot_be_played() -> None:
+    with pytest.raises(UsageError, match=r"nothing to say without an errand"):
+        TemplateUsers().start(SCENARIO.model_copy(update={"errands": ()}), 0)
+
+
+async def test_every_scenario_that_comes_with_cotune_can_be_played() -> None:
+    for scenario in load_scenarios("grocery"):
+        assert await message(scenario)

@@ -19,6 +19,7 @@ from .customer_turns import AFTER, BEGIN, DEAR, OAT, SCENARIO, SCREEN, conversat
     [
         "Not vegan is fine too.",
         "It doesn't have to be vegan.",
+        "I don't need it to be vegan.",
         "Vegan isn't important.",
         "Never mind vegan, just give me milk.",
         "I don't mind if it's not vegan.",
