@@ -72,7 +72,7 @@ class Budget:
             )
         if self.reserved and self.rollouts:
             ahead = rollouts + self.reserved
-            self._check(1 + ahead / self.rollouts, f", and {ahead} rollouts are ahead")
+            self._check(self.usage, 1 + ahead / self.rollouts, f", and {ahead} rollouts are ahead")
         self.rollouts += rollouts
 
     def add(self, usage: Usage) -> None:
@@ -85,14 +85,30 @@ class Budget:
         Raises:
             BudgetExhaustedError: A limit is reached.
         """
-        self._check(1.0, "")
+        self._check(self.usage, 1.0, "")
 
-    def _check(self, share: float, ahead: str) -> None:
-        """Refuse when `share` times what is used reaches a limit."""
+    def require_room(self, ended: Usage, count: int, in_flight: int) -> None:
+        """Refuse to start a rollout when those in flight will probably use up what is left.
+
+        Args:
+            ended: Usage of the rollouts that have ended.
+            count: How many those are; nothing is refused before one has ended.
+            in_flight: Rollouts in flight, the one to be started included.
+
+        Raises:
+            BudgetExhaustedError: At the mean of those that ended, they would cross a limit.
+        """
+        if count:
+            self._check(
+                ended, 1 + in_flight / count, f", and {in_flight} are or would be in flight"
+            )
+
+    def _check(self, usage: Usage, share: float, ahead: str) -> None:
+        """Refuse when `share` times `usage` reaches a limit."""
         tokens, usd = self.limits.tokens, self.limits.usd
-        if tokens is not None and self.usage.tokens * share >= tokens:
+        if tokens is not None and usage.tokens * share >= tokens:
             raise BudgetExhaustedError(
                 f"{self.usage.tokens:,} of {tokens:,} tokens are used{ahead}"
             )
-        if usd is not None and self.usage.cost * share >= usd:
+        if usd is not None and usage.cost * share >= usd:
             raise BudgetExhaustedError(f"${self.usage.cost:.4f} of ${usd:.4f} are used{ahead}")

@@ -274,6 +274,7 @@ def _add_groups() -> None:
 def main() -> None:
     """Run the command line."""
     from ..agents.errors import CotuneError
+    from .brief import plain
 
     # A rubric may name checks of the user's own by import path, relative to where they work.
     sys.path.append(os.getcwd())
@@ -281,7 +282,7 @@ def main() -> None:
     try:
         app()
     except CotuneError as error:
-        typer.echo(f"cotune: {error}", err=True)
+        typer.echo(plain(f"cotune: {error}"), err=True)
         sys.exit(error.exit_code)
     except OSError as error:
         typer.echo(

@@ -211,17 +211,17 @@ def _require_playable(scenarios: Sequence[Scenario], player: Player, prompts: Pr
 def _run_id(config: RunConfig, prompts: PromptBundle) -> str:
     """Name what makes a simulation another one, so that it gets a folder of its own.
 
-    More scenarios, more repeats and other limits go on from the journal of fewer, and so does the
-    same command typed in another folder.
+    More scenarios, more repeats, other limits of time and money and the same command typed in
+    another folder go on from the journal that is there.
     """
-    models = (config.models.task, config.models.user)
     settings, here = config.simulation, Path.cwd()
+    models = (config.models.task, config.models.user if needs_a_model(settings.user) else None)
     content = [
         config.seed,
         [model and model.identity() for model in models],
         prompts.fingerprint,
         settings.scenarios if settings.scenarios in PACKS else str(here / settings.scenarios),
         settings.user.relative_to(here).model_dump(mode="json"),
-        settings.conversation.model_dump(mode="json"),
+        settings.conversation.identity,
     ]
     return fingerprint(content, 8)

@@ -39,6 +39,11 @@ class ConversationLimits(BaseModel):
     seconds: float = Field(default=1800.0, gt=0)
     attempts: int = Field(default=3, ge=1)
 
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What of the limits determines a conversation, JSON; too little time makes it a fault."""
+        return self.model_dump(include={"turns", "attempts"})
+
 
 async def converse(
     assistant: Assistant,

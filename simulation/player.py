@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 from ..agents.assistant import Assistant
 from ..agents.budget import Budget
@@ -14,6 +14,7 @@ from ..agents.fingerprint import fingerprint
 from ..agents.grocery.assistant import GroceryAssistant
 from ..agents.ledger import Ledger, Role, charged_to
 from ..agents.lm import LanguageModel
+from . import turn_checks
 from .conversation import ConversationLimits, converse
 from .played import Played
 from .setup import Setup
@@ -60,7 +61,8 @@ class Player:
             "agents": {name: agent.interface for name, agent in assistant.agents.items()},
             "model": models[Role.TASK].identity(),
             "user": users.identity,
-            "limits": _identity_of(setup.limits),
+            "turn_checks": turn_checks.VERSION,
+            "limits": setup.limits.identity,
         }
         return cls(assistant, users, setup.limits, ledger, fingerprint(identity, 32), models)
 
@@ -81,8 +83,3 @@ class Player:
             )
         labelled = replace(trajectory, metadata={**trajectory.metadata, **work.label})
         return Played(labelled, self.ledger.collect_parts(key))
-
-
-def _identity_of(limits: ConversationLimits) -> dict[str, Any]:
-    """Return what of the limits determines a conversation; too little time makes it a fault."""
-    return limits.model_dump(include={"turns", "attempts"})

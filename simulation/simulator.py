@@ -52,6 +52,7 @@ class Simulator:
     again: int = 2
     fault_threshold: float = 0.05
     summary: Summary = field(default_factory=Summary)
+    _in_flight: int = 0
 
     def __post_init__(self) -> None:
         self._count_earlier(self._spent_in_vain())
@@ -60,8 +61,8 @@ class Simulator:
         """Play all of it that is not in the journal.
 
         Raises:
-            BudgetExhaustedError: The rest does not fit in the budget; conversations in flight are
-                broken off at their next call.
+            BudgetExhaustedError: The rest does not fit in the budget, at the mean of what has
+                ended. Conversations in flight end first, unless the budget ends before them.
             PausedError: Too many faults; conversations in flight end first.
             ModelUnusableError: No model call can succeed.
 
@@ -113,8 +114,15 @@ class Simulator:
             self._replay(work, Played.from_json(record))
             await asyncio.sleep(0)  # a long replay, too, lets others have their turn
             return
-        self.observer.started(work)
-        played = await self._attempts(work, key)
+        self.budget.require_room(
+            self.summary.usage, self.summary.conversations, self._in_flight + 1
+        )
+        self._in_flight += 1
+        try:
+            self.observer.started(work)
+            played = await self._attempts(work, key)
+        finally:
+            self._in_flight -= 1
         if played.excluded_for is None:
             self._keep(key, work, played)
         else:

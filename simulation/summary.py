@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ..agents.errors import Fault, FaultOrigin
+from ..agents.ledger import Usage
 from .played import Played
 from .trajectory import StopReason
 
@@ -21,6 +22,7 @@ class Summary:
         conversations: Conversations that have ended, however they did.
         replayed: Those of them that were in the journal.
         turns: Exchanges of all of them.
+        usage: What all of them used, earlier attempts included.
         stops: Why they ended.
         excluded: Faults that excluded a conversation from being scored.
         failed: Faults that ended a conversation and are the assistant's own.
@@ -31,6 +33,7 @@ class Summary:
     conversations: int = 0
     replayed: int = 0
     turns: int = 0
+    usage: Usage = field(default_factory=Usage)
     stops: Counter[StopReason] = field(default_factory=Counter)
     excluded: FaultCounts = field(default_factory=Counter)
     failed: FaultCounts = field(default_factory=Counter)
@@ -43,6 +46,7 @@ class Summary:
         self.conversations += 1
         self.replayed += replayed
         self.turns += len(trajectory.turns)
+        self.usage += sum(played.spending.values(), Usage())
         self.stops[trajectory.stop] += 1
         self.played_again.update(_name(fault) for fault in played.earlier)
         self.turn_problems.update(trajectory.metadata.get("turn_problems", {}))

@@ -15,6 +15,9 @@ from .trajectory import StopReason, Trajectory
 from .turn_signs import ERROR_TEXT, LEAKED_REASONING, ROLE_FLIP, found, own_words
 from .user import Say, Stop, UserMove
 
+VERSION = 1
+"""Part of every conversation's journal key: a change of the checks may change conversations."""
+
 CUSTOMERS_REASONS = frozenset(
     {
         StopReason.SATISFIED,

@@ -83,14 +83,18 @@ class ScriptedEngine:
         """Answer one request without waiting; see `complete`."""
         validate_request(request)
         content = _content(request)
+        if self.settings.refuses:
+            self._perhaps_refuse(content)
+        answer = spoiled(self.settings, content, self._say(request, content))
+        return _response(request, _within_limit(answer, request.config.max_tokens))
+
+    def _perhaps_refuse(self, content: str) -> None:
         with self._lock:
             times_seen = self._times_seen[content]
             self._times_seen[content] += 1
         error = refusal(self.settings, content, times_seen)
         if error is not None:
             raise error
-        answer = spoiled(self.settings, content, self._say(request, content))
-        return _response(request, _within_limit(answer, request.config.max_tokens))
 
     def _say(self, request: Request, content: str) -> str:
         if not request.config.response_format:

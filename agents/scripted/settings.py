@@ -53,6 +53,11 @@ class ScriptedSettings(BaseModel):
                 )
         return self
 
+    @property
+    def refuses(self) -> bool:
+        """Whether any request can be refused."""
+        return self.rate_limit + self.server_error + self.timeout > 0
+
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `NAME?setting=value&…`.

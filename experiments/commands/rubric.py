@@ -159,7 +159,7 @@ def _print_rubric(rubric: Rubric, console: Console) -> None:
         console.print(escape(rubric.description), highlight=False)
     console.print(
         f"Scores a {rubric.subject}. In the objective, a failed critical criterion zeroes the "
-        f"{rubric.critical_policy}. A judge may leave {rubric.max_undecided:.0%} of the score open.",
+        f"{rubric.critical_policy}. A judge may leave {rubric.max_undecided:.0%} of it open.",
         highlight=False,
     )
     for domain in rubric.domains:

@@ -106,7 +106,11 @@ class _LlmUser:
         notes = {"status": answer["status"], "reason": answer["reason"]}
         if news:
             notes["revision"] = news.say
-        return self._move(answer["message"].strip(), answer["status"], len(so_far.turns), notes)
+        message, status = answer["message"].strip(), answer["status"]
+        if message and pending_question(so_far):
+            # Who was asked something answers it, and leaves when that has been heard.
+            return Say(message, notes)
+        return self._move(message, status, len(so_far.turns), notes)
 
     def _move(self, message: str, status: str, said: int, notes: dict[str, str]) -> UserMove:
         """Return the move: who leaves with a word says it first, and is gone a turn later."""

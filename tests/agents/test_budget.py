@@ -93,3 +93,12 @@ def test_without_limits_on_them_tokens_and_money_are_free() -> None:
 def test_senseless_limits_are_refused(limits: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         Limits.model_validate(limits)
+
+
+def test_room_is_refused_when_those_in_flight_will_use_up_what_is_left() -> None:
+    budget = Budget(Limits(rollouts=100, tokens=1000))
+    ended = Usage(calls=4, input_tokens=400)
+    budget.require_room(Usage(), 0, 50)
+    budget.require_room(ended, 4, 5)
+    with pytest.raises(BudgetExhaustedError, match="6 are in flight"):
+        budget.require_room(ended, 4, 6)

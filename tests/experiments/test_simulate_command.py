@@ -91,6 +91,20 @@ def test_only_a_scenario_that_has_changed_is_played_again(tmp_path: Path) -> Non
     assert replayed([*entries[:2], {**entries[2], "budget": 5}]) == 2
 
 
+def test_a_run_that_paused_for_want_of_time_goes_on_with_more(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    content = yaml.safe_load(config.read_text())
+
+    def replayed(seconds: float) -> int:
+        limits = {"conversation": {"turn_seconds": seconds}}
+        config.write_text(yaml.safe_dump({**content, "simulation": limits}))
+        return json.loads(cotune("simulate", "--config", config, "--n", 2, "--json").out)[
+            "replayed"
+        ]
+
+    assert [replayed(100), replayed(200)] == [0, 2]
+
+
 def test_the_same_command_in_another_folder_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +124,7 @@ def test_a_run_that_nobody_reads_any_more_ends_without_a_traceback(tmp_path: Pat
     process = start("simulate", "--model", "scripted", "--n", 10, "--out", tmp_path)
     assert process.stdout is not None
     assert process.stderr is not None
-    process.stdout.readline()
+    assert any(" of 10 conversations" in line for line in process.stdout), "it plays"
     process.stdout.close()
     said = process.stderr.read()
     process.stderr.close()

@@ -12,12 +12,12 @@ from cotune.agents.assistant import Reply, ToolCall
 from cotune.agents.errors import UsageError
 from cotune.agents.scripted import wishes
 from cotune.agents.scripted.behaviours.route import heard
+from cotune.simulation.nouns import likeness, plural
 from cotune.simulation.persona import Persona, load_personas
 from cotune.simulation.scenario import Outcome, Scenario
 from cotune.simulation.trajectory import StopReason, Trajectory, Turn
 from cotune.simulation.turn_checks import problem_with
 from cotune.simulation.user import Say, Stop, UserMove
-from cotune.simulation.nouns import likeness, plural
 from cotune.simulation.users.agenda.user import AgendaUsers
 
 VEGAN = {"field": "diet", "operator": "includes", "value": "vegan", "say": "vegan"}

@@ -65,11 +65,13 @@ async def test_who_said_goodbye_still_answers_a_question() -> None:
         turn("Two oat milks, please."),
         turn("Great, bye!", "satisfied"),
         turn("No, really, thanks.", "satisfied"),
+        turn("", "satisfied"),
     )
     trajectory = await played(
         SCENARIO, model, DONE, Step("Shall I order it now?"), Step("As you like.")
     )
     assert [each.message for each in trajectory.turns][2:] == ["No, really, thanks."]
+    assert "leaving" not in trajectory.turns[2].notes, "an answer is no goodbye"
     assert trajectory.stop is StopReason.SATISFIED
 
 
