@@ -99,9 +99,7 @@ class Budget:
             BudgetExhaustedError: At the mean of those that ended, they would cross a limit.
         """
         if count:
-            self._check(
-                ended, 1 + in_flight / count, f", and {in_flight} are or would be in flight"
-            )
+            self._check(ended, 1 + in_flight / count, f", and {in_flight} are in flight")
 
     def _check(self, usage: Usage, share: float, ahead: str) -> None:
         """Refuse when `share` times `usage` reaches a limit."""
