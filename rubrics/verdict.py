@@ -88,6 +88,8 @@ class Verdict:
         evidence: What was looked at, one item each.
         agent: The agent at fault or concerned, when known.
         turn: The turn (from 0) that it is about, or where it went wrong, when known.
+        confidence: How sure a judge says it is, in [0, 1]; None when nobody said.
+        pass_probability: In [0, 1], of a judge that gives one; None of others.
     """
 
     criterion: str
@@ -97,6 +99,8 @@ class Verdict:
     evidence: tuple[str, ...] = ()
     agent: str | None = None
     turn: int | None = None
+    confidence: float | None = None
+    pass_probability: float | None = None
 
     def __post_init__(self) -> None:
         _require_consistent(self.status, self.value)

@@ -30,6 +30,8 @@ class _Entry(BaseModel):
     evidence: tuple[str, ...] = ()
     agent: str | None = None
     turn: int | None = Field(default=None, ge=0)
+    confidence: float | None = Field(default=None, ge=0.0, le=1.0)
+    pass_probability: float | None = Field(default=None, ge=0.0, le=1.0)
 
     @model_validator(mode="after")
     def _value_goes_with_status(self) -> _Entry:

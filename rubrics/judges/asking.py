@@ -45,7 +45,11 @@ def signed(
         "prompts": prompts.fingerprint,
         "rubric": rubric.fingerprint,
     }
-    return Verdicts(tuple(each.verdict for each in opinions), by)
+    verdicts = (
+        replace(each.verdict, confidence=each.confidence, pass_probability=each.pass_probability)
+        for each in opinions
+    )
+    return Verdicts(tuple(verdicts), by)
 
 
 async def all_of(calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
