@@ -21,7 +21,9 @@ class Act(StrEnum):
 
 
 _CLOSING_OFFER = re.compile(
-    r"\b(?:anything|something|what) else\b|\b(?:how|what) (?:can|may|could) I (?:help|do|get)\b"
+    # `Would you like to try something else?` waits for an answer, unlike these.
+    r"\b(?:anything|what) else\b|\b(?:need|do|help (?:you )?with) something else\b"
+    r"|\b(?:how|what) (?:can|may|could) I (?:help|do|get)\b"
     r"|\bcan I (?:help|assist)\b|\blet me know if\b|\bneed (?:any|more) help\b",
     re.IGNORECASE,
 )

@@ -20,6 +20,9 @@ from .summary import FaultCounts, Summary
 from .work import Units, Work
 
 _IN_VAIN = "simulation_in_vain"
+# Seconds between the first conversations. Those that start together stay in step: all wait for
+# the model at once, and then all for this process.
+_APART = 0.003
 _PLAYED_AGAIN = {FaultOrigin.PROVIDER, FaultOrigin.INFRASTRUCTURE, FaultOrigin.USER}
 
 
@@ -74,7 +77,8 @@ class Simulator:
         stop: list[BaseException] = []
         queue = iter(work)
 
-        async def play_in_turn() -> None:
+        async def play_in_turn(number: int) -> None:
+            await asyncio.sleep(number * _APART)
             for unit in queue:
                 if stop:
                     return
@@ -86,7 +90,8 @@ class Simulator:
                     stop.append(error)
 
         try:
-            await asyncio.gather(*(play_in_turn() for _ in range(self.engine.concurrency)))
+            players = min(self.engine.concurrency, len(work))
+            await asyncio.gather(*map(play_in_turn, range(players)))
         except asyncio.CancelledError:  # a person stops the run
             self._leave(lost)
             raise

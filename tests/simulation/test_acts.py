@@ -45,3 +45,8 @@ def test_the_last_open_question_is_pending() -> None:
     so_far = Trajectory("s", turns, {}, StopReason.OPEN)
     assert pending_question(so_far) == "Or organic?"
     assert pending_question(Trajectory("s", (), {}, StopReason.OPEN)) == ""
+
+
+def test_an_alternative_that_is_offered_waits_for_an_answer() -> None:
+    assert questions("There is none. Would you like to try something else?")
+    assert not questions("Done. Do you need something else?")
