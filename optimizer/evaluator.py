@@ -13,7 +13,7 @@ from ..agents.fingerprint import fingerprint
 from ..agents.ledger import Ledger, Role, Usage, charged_to
 from ..agents.prompts import PromptBundle
 from ..simulation.journal import Journal
-from ..simulation.paused import PausedError
+from ..simulation.paused import PausedError, allowed_faults
 from .example import Example
 from .observer import Observer
 from .rollout import Rollout
@@ -113,7 +113,7 @@ class Evaluator:
         """Play rollouts side by side; journal each as it ends, exclusions when all have."""
         lost: dict[str, Rollout] = {}
         stop: list[Exception] = []
-        allowed = self._allowed_faults()
+        allowed = allowed_faults(self.fault_threshold, self.budget.rollouts)
 
         async def play(key: str, example: Example) -> None:
             try:
@@ -160,11 +160,6 @@ class Evaluator:
         if usage != Usage():
             total = self._spent_in_vain() + usage
             self.journal.write_note(_IN_VAIN, json.dumps(total.to_json()))
-
-    def _allowed_faults(self) -> int:
-        """One fault never pauses a run, unless the threshold is 0."""
-        share = int(self.fault_threshold * self.budget.rollouts)
-        return max(1, share) if self.fault_threshold else 0
 
     def _keep(self, key: str, rollout: Rollout, *, replayed: bool) -> None:
         self._known[key] = rollout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,10 +11,11 @@ from typing import Any, Protocol
 from ..agents.budget import Budget
 from ..agents.errors import Fault, FaultError
 from ..agents.fingerprint import fingerprint
-from ..agents.ledger import Ledger, Spending, Usage, charged_to
+from ..agents.ledger import Ledger, Spending, charged_to
+from ..simulation.account import Account
 from ..simulation.journal import Journal
-from ..simulation.paused import PausedError
-from ..simulation.played import added, spending_from_json, spending_to_json
+from ..simulation.paused import PausedError, allowed_faults
+from ..simulation.played import spending_from_json, spending_to_json
 from ..simulation.trajectory_json import trajectory_to_json
 from .evaluate import evaluate
 from .judge import Judge
@@ -88,7 +88,7 @@ class Judging:
     _begun: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._count_earlier(self._spent_in_vain())
+        self._account.count_in_vain()
 
     async def run(self, cases: Iterable[Case], total: int) -> None:
         """Decide all cases that are not in the journal.
@@ -141,7 +141,7 @@ class Judging:
         if kept is None:
             await self._decide_now(case, key)
         else:
-            self._count_earlier(spending_from_json(kept["spending"]))
+            self._account.count_earlier(spending_from_json(kept["spending"]))
             self.observer.decided(case, replayed=True)
         await asyncio.sleep(0)  # a long replay, too, lets others have their turn
 
@@ -150,11 +150,11 @@ class Judging:
             with charged_to(key=key):
                 verdicts = await self._verdicts(case.record)
         except FaultError as error:
-            self._spend_in_vain(self.ledger.collect_parts(key))
+            self._account.spend_in_vain(self.ledger.collect_parts(key))
             self.lost[key] = error.fault
             self.observer.lost(case, error.fault)
         except BaseException:  # a person who stops the run has paid, too
-            self._spend_in_vain(self.ledger.collect_parts(key))
+            self._account.spend_in_vain(self.ledger.collect_parts(key))
             raise
         else:
             self.journal.put(key, _kept(verdicts, self.ledger.collect_parts(key)))
@@ -181,37 +181,20 @@ class Judging:
         return self._checked_by["rubric"], None if self.judge is None else self.judge.identity
 
     @cached_property
-    def _in_vain(self) -> str:
-        """Name of the note about calls paid for without verdicts to keep, by this judge."""
-        return f"judging_in_vain:{fingerprint(self._yardstick)}"
+    def _account(self) -> Account:
+        """What this judge was paid by this rubric, over all invocations."""
+        note = f"judging_in_vain:{fingerprint(self._yardstick)}"
+        return Account(self.journal, self.ledger, self.budget, note)
 
     def _check_faults(self, total: int) -> None:
-        """Pause when too many are lost; one never pauses a run, unless the threshold is 0."""
-        allowed = max(1, int(self.fault_threshold * total)) if self.fault_threshold else 0
-        if len(self.lost) > allowed:
+        """Pause when too many are lost."""
+        if len(self.lost) > allowed_faults(self.fault_threshold, total):
             *_, last = self.lost.values()
             raise PausedError(
                 f"The run paused: {len(self.lost)} of {total} conversations could not be judged, "
                 f"the last one for a {last.origin} fault ({last.kind}): {last.message}. Nothing "
                 "is lost. Mend the cause and run the same command again; it goes on from here."
             )
-
-    def _count_earlier(self, spending: Spending) -> None:
-        """Count what an earlier invocation of the same command paid for."""
-        for (role, agent), usage in spending.items():
-            self.ledger.replay(role, agent, usage)
-            self.budget.add(usage)
-
-    def _spent_in_vain(self) -> Spending:
-        """Return what earlier invocations paid for without verdicts to keep."""
-        note = self.journal.note(self._in_vain)
-        return {} if note is None else spending_from_json(json.loads(note))
-
-    def _spend_in_vain(self, spending: Spending) -> None:
-        """Note paid calls of conversations that are not journaled, so that the budget knows."""
-        if sum(spending.values(), Usage()) != Usage():
-            total = added(self._spent_in_vain(), spending)
-            self.journal.write_note(self._in_vain, json.dumps(spending_to_json(total)))
 
 
 def _kept(verdicts: Verdicts, spending: Spending) -> dict[str, Any]:

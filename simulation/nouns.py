@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from ..agents.singular import singular
 from .view import Item
 
 COUNTED = Path(__file__).with_name("counted.yaml")
@@ -70,12 +71,4 @@ def _counted() -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def words(text: str) -> tuple[str, ...]:
     """Return the words in lower case, nouns as good as it goes in the singular."""
-    return tuple(_singular(word) for word in _WORD.findall(text.casefold()))
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    if word.endswith(("oes", "ches", "shes", "sses")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+    return tuple(singular(word) for word in _WORD.findall(text.casefold()))

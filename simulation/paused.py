@@ -7,3 +7,11 @@ from ..agents.errors import CotuneError
 
 class PausedError(CotuneError):
     """Failures that are not the assistant's are too many; the same command goes on later."""
+
+
+def allowed_faults(threshold: float, total: int) -> int:
+    """Return how many of `total` may be lost before a run pauses.
+
+    One never pauses a run, unless the threshold, a share, is 0.
+    """
+    return max(1, int(threshold * total)) if threshold else 0

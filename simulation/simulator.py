@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..agents.budget import Budget
 from ..agents.errors import Fault, FaultOrigin
-from ..agents.ledger import Ledger, Spending, Usage
+from ..agents.ledger import Ledger, Spending
+from .account import Account
 from .engines.engine import Engine
 from .journal import Journal
 from .observer import SimulationObserver, Unwatched
-from .paused import PausedError
-from .played import Played, added, spending_from_json, spending_to_json
+from .paused import PausedError, allowed_faults
+from .played import Played, added
 from .summary import FaultCounts, Summary
 from .work import Units, Work
 
@@ -56,9 +56,11 @@ class Simulator:
     fault_threshold: float = 0.05
     summary: Summary = field(default_factory=Summary)
     _in_flight: int = 0
+    _account: Account = field(init=False)
 
     def __post_init__(self) -> None:
-        self._count_earlier(self._spent_in_vain())
+        self._account = Account(self.journal, self.ledger, self.budget, _IN_VAIN)
+        self._account.count_in_vain()
 
     async def run(self, work: Units) -> Summary:
         """Play all of it that is not in the journal.
@@ -147,7 +149,7 @@ class Simulator:
                 work = work.redrawn() if _would_recur(fault) else work
                 played = (await self.engine.play(work, key)).after(played)
         except BaseException:  # cancelled, too, when a person stops the run
-            self._spend_in_vain(added(spent, self.ledger.collect_parts(key)))
+            self._account.spend_in_vain(added(spent, self.ledger.collect_parts(key)))
             raise
         return played
 
@@ -159,37 +161,19 @@ class Simulator:
     def _leave(self, lost: Mapping[str, tuple[Work, Played]]) -> None:
         """Note what the lost conversations of a run that stops have cost."""
         for _, played in lost.values():
-            self._spend_in_vain(played.spending)
+            self._account.spend_in_vain(played.spending)
 
     def _replay(self, work: Work, played: Played) -> None:
-        self._count_earlier(played.spending)
+        self._account.count_earlier(played.spending)
         self.summary.count(played, replayed=True)
         self.observer.ended(work, played, replayed=True)
 
-    def _count_earlier(self, spending: Spending) -> None:
-        """Count what an earlier invocation of the same command paid for."""
-        for (role, agent), usage in spending.items():
-            self.ledger.replay(role, agent, usage)
-            self.budget.add(usage)
-
     def _check_faults(self, lost: dict[str, tuple[Work, Played]], total: int) -> None:
-        """Pause when too many are lost; one never pauses a run, unless the threshold is 0."""
+        """Pause when too many are lost."""
         faults = [fault for _, played in lost.values() if (fault := played.excluded_for)]
         counts = self.summary.excluded + Counter((fault.origin, fault.kind) for fault in faults)
-        allowed = max(1, int(self.fault_threshold * total)) if self.fault_threshold else 0
-        if faults and counts.total() > allowed:
+        if faults and counts.total() > allowed_faults(self.fault_threshold, total):
             raise _paused(counts, faults[-1], total)
-
-    def _spent_in_vain(self) -> Spending:
-        """Return what earlier invocations paid for without a result to keep."""
-        note = self.journal.note(_IN_VAIN)
-        return {} if note is None else spending_from_json(json.loads(note))
-
-    def _spend_in_vain(self, spending: Spending) -> None:
-        """Note paid calls of conversations that are not journaled, so that the budget knows."""
-        if sum(spending.values(), Usage()) != Usage():
-            total = added(self._spent_in_vain(), spending)
-            self.journal.write_note(_IN_VAIN, json.dumps(spending_to_json(total)))
 
 
 def _would_recur(fault: Fault) -> bool:

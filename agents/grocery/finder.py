@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..singular import singular
 from .catalog import Product
 from .diet import Diet
 from .size import Size
@@ -123,12 +124,4 @@ def _mentions(fact: str, term: str) -> bool:
 @lru_cache(maxsize=8192)  # the catalogue's few thousand names, read at every search
 def _words(text: str) -> tuple[str, ...]:
     """Return the words in lower case and without a plural ending."""
-    return tuple(_singular(word) for word in _WORD.findall(text.casefold()))
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    if word.endswith(("oes", "ches", "shes", "sses")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+    return tuple(singular(word) for word in _WORD.findall(text.casefold()))

@@ -73,7 +73,8 @@ async def test_a_run_is_cancelled_while_gepa_is_at_work_itself(
 
     def decide_slowly(*given: Any) -> Decision:
         loop.call_soon_threadsafe(due.set)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
+        # Long enough that the cancellation comes first on a busy machine, too.
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.5), loop).result()
         return decide(*given)
 
     monkeypatch.setattr(gepa_bridge, "decide", decide_slowly)
