@@ -16,9 +16,16 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import dspy
 from dspy.clients.costs import estimate_cost
+from dspy.clients.errors import error_boundary
 from dspy.clients.model_metadata import model_info
 from dspy.lm15 import Request, Response, request_from_openai_chat
-from dspy.utils.exceptions import LMError, LMRateLimitError, is_retryable_lm_error
+from dspy.utils.callback import with_callbacks
+from dspy.utils.exceptions import (
+    LMError,
+    LMRateLimitError,
+    LMUnsupportedFeatureError,
+    is_retryable_lm_error,
+)
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -33,6 +40,7 @@ from .errors import CotuneError, FaultError
 from .ledger import Ledger, LedgerEntry, Role, Sent, Usage, current_attribution
 from .model_failure import ModelUnusableError, explain
 from .models import LOCAL, MODEL_STRINGS, SCRIPTED, ModelSettings
+from .native_engine import AsyncEngine, NativeEngine
 from .scripted.engine import AsyncScriptedEngine, ScriptedEngine
 
 # A cut-off answer is a fault that callers report; dspy would warn about each on the terminal.
@@ -83,6 +91,9 @@ class LanguageModel(dspy.LM):
         name, connection = _connection(settings, endpoint)
         try:
             super().__init__(name, cache=False, num_retries=0, **connection)
+            self._direct: AsyncEngine | None = connection.get("async_engine") or NativeEngine.of(
+                self, settings.concurrency
+            )
         except (ValueError, LMError) as error:
             raise ModelUnusableError(
                 f"Model '{settings.model}' cannot be used: {error}. {MODEL_STRINGS}"
@@ -97,6 +108,7 @@ class LanguageModel(dspy.LM):
         """Refuse: a synchronous call could not be cancelled, bounded or budgeted."""
         raise TypeError("cotune calls models asynchronously: use `await lm.acall(...)`")
 
+    @with_callbacks
     async def acall(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
         """Call the model, as `dspy.LM.acall` does.
 
@@ -118,6 +130,12 @@ class LanguageModel(dspy.LM):
         body = {"model": self.model, "messages": messages or [{"role": "user", "content": prompt}]}
         response = await self.respond(request_from_openai_chat({**body, **kwargs}))
         return [response.text or ""]
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections."""
+        if self._direct is not None:
+            await self._direct.aclose()
+        await super().aclose()
 
     async def respond(self, request: Request) -> Response:
         """Send one request, with retries; see `acall` for what it raises."""
@@ -156,7 +174,13 @@ class LanguageModel(dspy.LM):
         if self.budget is not None:
             self.budget.check_call()
         async with asyncio.timeout(self.settings.timeout):
-            with dspy.context(disable_history=True):
+            if self._direct is not None:
+                try:
+                    with error_boundary(self.model, unexpected=True):
+                        return await self._direct.complete(request)
+                except LMUnsupportedFeatureError:
+                    pass  # what dspy's own client cannot say, LiteLLM may
+            with dspy.context(disable_history=True, callbacks=[]):
                 return await super().acall(request)
 
     def _with_defaults(self, request: Request) -> Request:
