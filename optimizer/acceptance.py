@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ..agents.prompts import PromptBundle
 from ..agents.worked_examples import split_examples
@@ -84,7 +85,7 @@ def unquoted(
     kept = [
         pair
         for pair in zip(before, after, strict=True)
-        if not any(lesson.inputs in quoted for lesson in pair[0].lessons.values())
+        if not any(lesson.inputs in quoted for lesson in chain(*pair[0].lessons.values()))
     ]
     return [pair[0] for pair in kept], [pair[1] for pair in kept]
 

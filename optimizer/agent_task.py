@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..rubrics.rubric import Rubric
 from ..rubrics.scoring import score
 from ..rubrics.subject import CallRecord
 from ..rubrics.verdict import Status, Verdict
-from .example import Example, Splits
+from .example import RecordedCall, Splits
 from .rollout import Lesson, Rollout
 
 _SEED_DIGITS = 7
@@ -40,7 +40,7 @@ class AgentTask:
 
     agent: Agent
     seed: PromptBundle
-    splits: Splits
+    splits: Splits[RecordedCall]
     rubric: Rubric
     lm: LanguageModel
     random_seed: int = 0
@@ -71,7 +71,11 @@ class AgentTask:
             "seed": self.random_seed,
         }
 
-    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+    def texts(self, example: RecordedCall) -> Iterator[str]:
+        """Yield the texts that the agent was given."""
+        return (value for value in example.inputs.values() if isinstance(value, str))
+
+    async def rollout(self, example: RecordedCall, candidate: PromptBundle, repeat: int) -> Rollout:
         """Call the agent once on the example's inputs and check what it returned."""
         prompt = candidate[self.agent.name]
         try:
@@ -84,7 +88,7 @@ class AgentTask:
             return self._unusable(example, error.fault)
         return self._scored(example, outputs)
 
-    def _scored(self, example: Example, outputs: dict[str, Any]) -> Rollout:
+    def _scored(self, example: RecordedCall, outputs: dict[str, Any]) -> Rollout:
         verdicts = evaluate(self.rubric, CallRecord(example.inputs, outputs, example.gold))
         result = score(self.rubric, verdicts)
         if result.objective is None or result.inconclusive:
@@ -99,8 +103,8 @@ class AgentTask:
             },
             critical_failures=result.critical_failures,
             lessons={
-                self.agent.name: self._lesson(
-                    example, render_json(outputs), self._feedback(verdicts)
+                self.agent.name: (
+                    self._lesson(example, render_json(outputs), self._feedback(verdicts)),
                 )
             },
         )
@@ -110,7 +114,7 @@ class AgentTask:
         lost = any(verdict.value is not None and verdict.value < 1 for verdict in verdicts)
         return feedback_for(verdicts, self.rubric, "") if lost else ""
 
-    def _unusable(self, example: Example, fault: Fault) -> Rollout:
+    def _unusable(self, example: RecordedCall, fault: Fault) -> Rollout:
         """Score an answer that could not be used: the assistant's own failure, worth nothing."""
         verdicts = evaluate(self.rubric, CallRecord(example.inputs, {}, example.gold))
         failed = [
@@ -123,10 +127,12 @@ class AgentTask:
             critical_failures=tuple(
                 name for name in failed if self.rubric.criterion(name).critical
             ),
-            lessons={self.agent.name: self._lesson(example, "(no usable answer)", fault.message)},
+            lessons={
+                self.agent.name: (self._lesson(example, "(no usable answer)", fault.message),)
+            },
         )
 
-    def _lesson(self, example: Example, output: str, feedback: str) -> Lesson:
+    def _lesson(self, example: RecordedCall, output: str, feedback: str) -> Lesson:
         signature = self.agent.signature
         expected = {
             name: example.gold[name] for name in signature.output_fields if name in example.gold
@@ -139,7 +145,7 @@ class AgentTask:
             feedback=feedback,
         )
 
-    def _call_seed(self, example: Example, repeat: int) -> int:
+    def _call_seed(self, example: RecordedCall, repeat: int) -> int:
         return int(fingerprint([self.random_seed, example.id, repeat], _SEED_DIGITS), 16)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.ledger import Ledger
@@ -41,7 +42,7 @@ class Engine:
         observer: Who is told what happens.
     """
 
-    task: Task
+    task: Task[Any]
     settings: EngineSettings
     proposer: Proposer
     journal: Journal

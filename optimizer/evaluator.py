@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..agents.budget import Budget
 from ..agents.errors import Fault
 from ..agents.fingerprint import fingerprint
-from ..agents.ledger import Ledger, Role, Usage, charged_to
+from ..agents.ledger import Ledger, Spending, charged_to
 from ..agents.prompts import PromptBundle
+from ..simulation.account import Account
 from ..simulation.journal import Journal
 from ..simulation.paused import PausedError, allowed_faults
+from ..simulation.played import added
 from .example import Example
 from .observer import Observer
 from .rollout import Rollout
 from .task import Task
 
-_IN_VAIN = "usage_in_vain"
+_FORM = 2  # of a rollout in the journal; an older one is not read
+_IN_VAIN = "rollouts_in_vain"
 
 
 @dataclass(slots=True)
@@ -39,7 +42,7 @@ class Evaluator:
         fault_threshold: Share of rollouts that may be lost to faults before the run pauses.
     """
 
-    task: Task
+    task: Task[Any]
     journal: Journal
     ledger: Ledger
     budget: Budget
@@ -47,11 +50,13 @@ class Evaluator:
     fault_threshold: float = 0.05
     faults: list[Fault] = field(default_factory=list)
     _identity: str = field(init=False)
+    _account: Account = field(init=False)
     _known: dict[str, Rollout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._identity = fingerprint(self.task.identity(), 32)
-        self._count_earlier(self._spent_in_vain())
+        self._account = Account(self.journal, self.ledger, self.budget, _IN_VAIN)
+        self._account.count_in_vain()
 
     async def evaluate(
         self, examples: Sequence[Example], candidate: PromptBundle, repeat: int = 0
@@ -88,22 +93,17 @@ class Evaluator:
     def _keys(self, examples: Sequence[Example], candidate: PromptBundle, repeat: int) -> list[str]:
         prompts = candidate.only(*self.task.seed).fingerprint
         contents = (
-            [self._identity, example.id, example.fingerprint, prompts, repeat]
+            [_FORM, self._identity, example.id, example.fingerprint, prompts, repeat]
             for example in examples
         )
         return [Journal.key("rollout", content) for content in contents]
-
-    def _count_earlier(self, usage: Usage) -> None:
-        """Count what an earlier invocation of the same command paid for."""
-        self.ledger.replay(Role.TASK, self.task.name, usage)
-        self.budget.add(usage)
 
     def _replayed(self, key: str) -> bool:
         record = self.journal.get(key)
         if record is None:
             return False
         rollout = Rollout.from_json(record)
-        self._count_earlier(rollout.usage)
+        self._account.count_earlier(rollout.spending)
         self._keep(key, rollout, replayed=True)
         return True
 
@@ -120,10 +120,11 @@ class Evaluator:
                 with charged_to(key=key):
                     rollout = await self.task.rollout(example, candidate, repeat)
             except Exception as error:  # a bug in the task, too, lets the others end first
-                self._spend_in_vain(self.ledger.collect(key))
+                self._account.spend_in_vain(self.ledger.collect_parts(key))
                 stop.append(error)
                 return
-            rollout = replace(rollout, usage=rollout.usage + self.ledger.collect(key))
+            spent = added(rollout.spending, self.ledger.collect_parts(key))
+            rollout = replace(rollout, spending=spent)
             if rollout.fault is None:
                 self.journal.put(key, rollout.to_json())
                 self._keep(key, rollout, replayed=False)
@@ -142,24 +143,16 @@ class Evaluator:
 
         await asyncio.gather(*(play_in_turn() for _ in range(self.task.concurrency)))
         if stop:
-            self._spend_in_vain(sum((one.usage for one in lost.values()), Usage()))
+            wasted: Spending = {}
+            for one in lost.values():
+                wasted = added(wasted, one.spending)
+            self._account.spend_in_vain(wasted)
             raise stop[0]
         # An exclusion becomes part of the run only when the run goes on with it: after a pause
         # the lost rollouts are played again.
         for key, rollout in lost.items():
             self.journal.put(key, rollout.to_json())
             self._keep(key, rollout, replayed=False)
-
-    def _spent_in_vain(self) -> Usage:
-        """Return what earlier invocations paid for without a result to keep."""
-        note = self.journal.note(_IN_VAIN)
-        return Usage() if note is None else Usage(**json.loads(note))
-
-    def _spend_in_vain(self, usage: Usage) -> None:
-        """Note paid calls of rollouts that are not journaled, so that the budget knows them."""
-        if usage != Usage():
-            total = self._spent_in_vain() + usage
-            self.journal.write_note(_IN_VAIN, json.dumps(total.to_json()))
 
     def _keep(self, key: str, rollout: Rollout, *, replayed: bool) -> None:
         self._known[key] = rollout

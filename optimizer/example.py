@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,7 +16,29 @@ from ..agents.fingerprint import fingerprint
 SPLITS = ("train", "val", "test")
 
 
-class Example(BaseModel):
+class Example(Protocol):
+    """What a task is exercised with: a recorded call, or a scenario to be played."""
+
+    @property
+    def id(self) -> str:
+        """Unique over all splits."""
+        ...
+
+    @property
+    def family(self) -> str:
+        """The situation it belongs to; a family stays within one split."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Short hash of everything that can change a score or a lesson."""
+        ...
+
+
+ExampleT_co = TypeVar("ExampleT_co", bound=Example, covariant=True)
+
+
+class RecordedCall(BaseModel):
     """One recorded call of an agent, with what it should have returned.
 
     Attributes:
@@ -42,7 +64,7 @@ class Example(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Splits:
+class Splits(Generic[ExampleT_co]):
     """The examples of a task.
 
     Attributes:
@@ -51,9 +73,9 @@ class Splits:
         test: Touched once, at the end.
     """
 
-    train: Sequence[Example]
-    val: Sequence[Example]
-    test: Sequence[Example]
+    train: Sequence[ExampleT_co]
+    val: Sequence[ExampleT_co]
+    test: Sequence[ExampleT_co]
 
     def __post_init__(self) -> None:
         for name, examples in self.named().items():
@@ -68,11 +90,11 @@ class Splits:
                 "stay in one split, or the test measures what was learned by heart."
             )
 
-    def named(self) -> Mapping[str, Sequence[Example]]:
+    def named(self) -> Mapping[str, Sequence[ExampleT_co]]:
         """Return the splits by name."""
         return {"train": self.train, "val": self.val, "test": self.test}
 
-    def limited(self, train: int | None, val: int | None, test: int | None) -> Splits:
+    def limited(self, train: int | None, val: int | None, test: int | None) -> Splits[ExampleT_co]:
         """Return at most so many examples of each split; None keeps all.
 
         Which ones is decided by a hash of their ids, so it is the same in every run and says
@@ -80,8 +102,8 @@ class Splits:
         """
         return Splits(_sample(self.train, train), _sample(self.val, val), _sample(self.test, test))
 
-    @classmethod
-    def load(cls, folder: Path) -> Splits:
+    @staticmethod
+    def load(folder: Path) -> Splits[RecordedCall]:
         """Read `train.jsonl`, `val.jsonl` and `test.jsonl` of a folder.
 
         Raises:
@@ -89,10 +111,10 @@ class Splits:
         """
         if not folder.is_dir():
             raise UsageError(f"The examples folder {folder} does not exist.")
-        return cls(*(read_examples(folder / f"{name}.jsonl") for name in SPLITS))
+        return Splits(*(read_examples(folder / f"{name}.jsonl") for name in SPLITS))
 
 
-def _sample(examples: Sequence[Example], size: int | None) -> Sequence[Example]:
+def _sample(examples: Sequence[ExampleT_co], size: int | None) -> Sequence[ExampleT_co]:
     if size is None or size >= len(examples):
         return examples
     chosen = sorted(examples, key=lambda example: fingerprint(example.id))[:size]
@@ -115,7 +137,7 @@ def overlaps(splits: Mapping[str, Sequence[Example]]) -> Iterator[str]:
                 yield f"the family '{family}' is in the {home} and the {split} split"
 
 
-def read_examples(path: Path) -> list[Example]:
+def read_examples(path: Path) -> list[RecordedCall]:
     """Read one JSONL file of examples.
 
     Raises:
@@ -126,4 +148,4 @@ def read_examples(path: Path) -> list[Example]:
             f"{path} is missing. Each task needs train.jsonl, val.jsonl and test.jsonl, one "
             "example a line: id, family, inputs, gold, why."
         )
-    return [record.parse(Example) for record in read_jsonl(path)]
+    return [record.parse(RecordedCall) for record in read_jsonl(path)]

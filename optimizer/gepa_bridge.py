@@ -27,11 +27,12 @@ from ..agents.budget import BudgetExhaustedError
 from ..agents.prompts import PromptBundle
 from .acceptance import Decision, decide, unquoted
 from .candidate import Pool, Status
+from .case import Case
 from .evaluator import Evaluator
 from .example import Example
 from .guards import Guards
 from .observer import Observer
-from .proposers.proposer import Assignment, ProposalFailedError, Proposer
+from .proposers.proposer import Assignment, ProposalFailedError, Proposer, TurnedDown
 from .rollout import Lesson, Rollout, mean_score
 from .settings import Search
 
@@ -113,11 +114,9 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         eval_batch: EvaluationBatch[Rollout, Rollout],
         components_to_update: list[str],
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the lessons per agent, failures first."""
-        return {
-            agent: [{"lesson": lesson} for lesson in _lessons(eval_batch.outputs, agent)]
-            for agent in components_to_update
-        }
+        """Return the rollouts for each agent; what they teach is for the proposer to say."""
+        rollouts = [{"rollout": rollout} for rollout in eval_batch.outputs]
+        return dict.fromkeys(components_to_update, rollouts)
 
     def propose_new_texts(  # type: ignore[override]
         self,
@@ -127,14 +126,15 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
     ) -> dict[str, str]:
         """Return texts that passed the guards, or nothing; never raises."""
         parent = self._bundle(candidate)
+        records = reflective_dataset[components_to_update[0]]
+        rollouts = [record["rollout"] for record in records]
         assignment = Assignment(
             prompts=parent.only(*components_to_update),
-            lessons={
-                agent: [record["lesson"] for record in records]
-                for agent, records in reflective_dataset.items()
-            },
-            rejected={agent: self._rejected(parent, agent) for agent in components_to_update},
+            lessons={agent: _lessons(rollouts, agent) for agent in parent},
+            rejected=self._rejected(parent),
             max_length=self._settings.max_prompt_length,
+            bundle=parent,
+            cases=_cases(rollouts),
         )
         try:
             texts = self._guarded(parent, self._on_loop(self._proposer.propose(assignment)))
@@ -220,11 +220,11 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
     def _bundle(self, texts: Mapping[str, str]) -> PromptBundle:
         return self._seed.with_texts(texts)
 
-    def _rejected(self, parent: PromptBundle, agent: str) -> list[tuple[str, str]]:
+    def _rejected(self, parent: PromptBundle) -> list[TurnedDown]:
         """Return what was tried from this parent before and turned down, oldest first."""
         number = self.pool.number_of(parent)
         return [
-            (candidate.bundle[agent].text, candidate.reason)
+            TurnedDown(_changed(parent, candidate.bundle), candidate.reason)
             for candidate in self.pool.candidates
             if candidate.parent == number and candidate.status in (Status.REJECTED, Status.REFUSED)
         ]
@@ -275,5 +275,15 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
 
 
 def _lessons(rollouts: Sequence[Rollout], agent: str) -> list[Lesson]:
-    found = [rollout.lessons[agent] for rollout in rollouts if agent in rollout.lessons]
+    found = [lesson for rollout in rollouts for lesson in rollout.lessons.get(agent, ())]
     return sorted(found, key=lambda lesson: not lesson.failed)
+
+
+def _cases(rollouts: Sequence[Rollout]) -> list[Case]:
+    """Return the conversations that lost points, the worst first."""
+    found = [rollout.case for rollout in rollouts if rollout.case is not None]
+    return sorted(found, key=lambda case: case.score)
+
+
+def _changed(before: PromptBundle, after: PromptBundle) -> dict[str, str]:
+    return {agent: after[agent].text for agent in after if after[agent] != before[agent]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..agents.errors import UsageError
 from .example import Splits
@@ -40,11 +41,11 @@ class Plan:
         return self.total - self.reserved
 
 
-def make_plan(settings: EngineSettings, splits: Splits) -> Plan:
+def make_plan(settings: EngineSettings, splits: Splits[Any]) -> Plan:
     """Divide the budget.
 
     Raises:
-        UsageError: It does not buy even one candidate.
+        UsageError: Rollouts are not limited, or the limit does not buy even one candidate.
     """
     val, test = len(splits.val), len(splits.test)
     minibatch = min(settings.search.minibatch, len(splits.train))
@@ -52,14 +53,15 @@ def make_plan(settings: EngineSettings, splits: Splits) -> Plan:
     selected = (settings.selection.finalists + 1) * val * settings.selection.repeats
     per_candidate = 2 * minibatch + val
     total = settings.limits.rollouts
-    left = total - tested - selected - val
-    if left < per_candidate:
-        needed = tested + selected + val + per_candidate
+    needed = tested + selected + val + per_candidate
+    if total is None or total < needed:
+        found = "not set" if total is None else f"{total}, which does not buy one candidate"
         raise UsageError(
-            f"limits.rollouts is {total}, which does not buy one candidate: test needs {tested} "
+            f"limits.rollouts is {found}: test needs {tested} "
             f"(2 × {test} examples × {settings.test.repeats}), selection {selected} "
             f"(seed and {settings.selection.finalists} finalists × {val} val examples × "
             f"{settings.selection.repeats}), the seed {val}, one candidate {per_candidate}. "
             f"Allow at least {needed}, or lower selection.finalists."
         )
-    return Plan(total, val, per_candidate, left // per_candidate, selected, tested)
+    candidates = (total - tested - selected - val) // per_candidate
+    return Plan(total, val, per_candidate, candidates, selected, tested)

@@ -8,7 +8,9 @@ from math import fsum
 from typing import Any
 
 from ..agents.errors import Fault, FaultOrigin
-from ..agents.ledger import Usage
+from ..agents.ledger import Spending, Usage
+from ..simulation.played import spending_from_json, spending_to_json
+from .case import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,10 @@ class Rollout:
         score: 0 to 1; None when a fault excludes it.
         objectives: Score per criterion or domain, 0 to 1, of those that applied.
         critical_failures: Critical criteria that failed.
-        lessons: What each agent can learn, by agent name.
-        usage: Model calls it took.
+        lessons: What each agent can learn, by agent name, the gravest first.
+        blame: Points lost through each agent's fault; empty when nothing was lost.
+        case: The conversation that lost them, where the rollout was one.
+        spending: What it used, by model role and agent.
         fault: Why there is no score.
     """
 
@@ -53,27 +57,39 @@ class Rollout:
     score: float | None
     objectives: Mapping[str, float] = field(default_factory=dict)
     critical_failures: tuple[str, ...] = ()
-    lessons: Mapping[str, Lesson] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
+    lessons: Mapping[str, Sequence[Lesson]] = field(default_factory=dict)
+    blame: Mapping[str, float] = field(default_factory=dict)
+    case: Case | None = None
+    spending: Spending = field(default_factory=dict)
     fault: Fault | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dictionary for the journal."""
-        return asdict(self)
+        return {**asdict(self), "spending": spending_to_json(self.spending)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Rollout:
         """Read back what `to_json` wrote."""
-        fault = data["fault"]
+        fault, case = data["fault"], data["case"]
         return cls(
             example=data["example"],
             score=data["score"],
             objectives=data["objectives"],
             critical_failures=tuple(data["critical_failures"]),
-            lessons={agent: Lesson(**lesson) for agent, lesson in data["lessons"].items()},
-            usage=Usage(**data["usage"]),
+            lessons={
+                agent: tuple(Lesson(**lesson) for lesson in lessons)
+                for agent, lessons in data["lessons"].items()
+            },
+            blame=data["blame"],
+            case=case and Case.from_json(case),
+            spending=spending_from_json(data["spending"]),
             fault=fault and Fault(FaultOrigin(fault["origin"]), fault["kind"], fault["message"]),
         )
+
+
+def usage_of(rollouts: Sequence[Rollout]) -> Usage:
+    """Return what rollouts used together."""
+    return sum((sum(one.spending.values(), Usage()) for one in rollouts), Usage())
 
 
 def scored_pairs(

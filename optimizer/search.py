@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from gepa.api import optimize
 from gepa.core.callbacks import GEPACallback
@@ -32,7 +32,7 @@ class SearchOutcome:
 
 
 async def search(
-    task: Task,
+    task: Task[Any],
     settings: EngineSettings,
     evaluator: Evaluator,
     proposer: Proposer,
@@ -66,7 +66,9 @@ async def search(
     return SearchOutcome(bridge.pool, stopped)
 
 
-def _run_gepa(task: Task, settings: EngineSettings, bridge: GepaBridge, val: ExampleLoader) -> None:
+def _run_gepa(
+    task: Task[Any], settings: EngineSettings, bridge: GepaBridge, val: ExampleLoader
+) -> None:
     optimize(
         seed_candidate=task.seed.texts(),
         trainset=ExampleLoader(task.splits.train),
@@ -84,12 +86,10 @@ def _run_gepa(task: Task, settings: EngineSettings, bridge: GepaBridge, val: Exa
     )
 
 
-def _guards(task: Task, proposer: Proposer, max_length: int) -> Guards:
+def _guards(task: Task[Any], proposer: Proposer, max_length: int) -> Guards:
     splits = task.splits
     examples = [*splits.val, *splits.test, *([] if proposer.quotes_train else splits.train)]
-    texts = (
-        value for example in examples for value in example.inputs.values() if isinstance(value, str)
-    )
+    texts = (text for example in examples for text in task.texts(example))
     return Guards.protecting(texts, max_length)
 
 

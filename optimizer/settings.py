@@ -66,13 +66,13 @@ class EngineSettings(BaseModel):
 
     Attributes:
         seed: From which all randomness comes.
-        limits: The budget.
+        limits: The budget; a search needs one of rollouts.
         fault_threshold: Share of rollouts lost to faults at which the run pauses.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    limits: Limits
+    limits: Limits = Limits()
     seed: int = Field(default=0, ge=0)
     search: Search = Search()
     selection: Selection = Selection()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
 
 from ..agents.prompts import PromptBundle
 from .example import Example, Splits
 from .rollout import Rollout
 
+ExampleT = TypeVar("ExampleT", bound=Example)
 
-class Task(Protocol):
+
+class Task(Protocol[ExampleT]):
     """Something whose prompts can be scored on examples."""
 
     @property
@@ -24,7 +26,7 @@ class Task(Protocol):
         ...
 
     @property
-    def splits(self) -> Splits:
+    def splits(self) -> Splits[ExampleT]:
         """The examples."""
         ...
 
@@ -37,7 +39,11 @@ class Task(Protocol):
         """Return what determines a rollout beside prompts, example and repeat; JSON."""
         ...
 
-    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+    def texts(self, example: ExampleT) -> Iterable[str]:
+        """Yield the texts of an example that no prompt may copy."""
+        ...
+
+    async def rollout(self, example: ExampleT, candidate: PromptBundle, repeat: int) -> Rollout:
         """Play one example once.
 
         Faults that are not the assistant's own come back as a `Rollout` without a score.

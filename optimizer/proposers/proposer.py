@@ -6,8 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...agents.prompts import Prompt
+from ...agents.prompts import Prompt, PromptBundle
+from ..case import Case
 from ..rollout import Lesson
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedDown:
+    """A proposal that was tried and turned down.
+
+    Attributes:
+        texts: The texts that it changed, by agent.
+        reason: Why it was turned down, in a sentence with numbers.
+    """
+
+    texts: Mapping[str, str]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +30,21 @@ class Assignment:
 
     Attributes:
         prompts: The prompts to rewrite, by agent.
-        lessons: What each of those agents can learn from the minibatch, failures first.
-        rejected: Texts that were tried from these prompts before and why they were turned
-            down, by agent, newest last.
+        lessons: What each agent can learn from the minibatch, failures first; of agents that
+            are not to change, too.
+        rejected: What was tried from these prompts before and turned down, newest last.
         max_length: Longest allowed prompt, in characters.
+        bundle: The prompts of all agents, those that are not to change among them.
+        cases: The conversations that lost points, the worst first; none where an example is a
+            single call.
     """
 
     prompts: Mapping[str, Prompt]
     lessons: Mapping[str, Sequence[Lesson]]
-    rejected: Mapping[str, Sequence[tuple[str, str]]]
+    rejected: Sequence[TurnedDown]
     max_length: int
+    bundle: PromptBundle
+    cases: Sequence[Case] = ()
 
 
 class ProposalFailedError(Exception):

@@ -19,7 +19,7 @@ from ...agents.prompts import Prompt, read_prompt
 from ...simulation.journal import Journal
 from ...simulation.paused import PausedError
 from ..rollout import Lesson
-from .proposer import Assignment, ProposalFailedError
+from .proposer import Assignment, ProposalFailedError, TurnedDown
 
 _MAX_FAILURES, _MAX_SUCCESSES, _MAX_REJECTED = 8, 2, 3
 _INSTRUCTIONS = Path(__file__).with_name("reflection.md")
@@ -108,13 +108,13 @@ def _inputs(prompt: Prompt, assignment: Assignment) -> dict[str, Any]:
     lessons = assignment.lessons[prompt.agent]
     failed = [lesson for lesson in lessons if lesson.failed][:_MAX_FAILURES]
     passed = [lesson for lesson in lessons if not lesson.failed][:_MAX_SUCCESSES]
-    rejected = assignment.rejected.get(prompt.agent, ())[-_MAX_REJECTED:]
+    tried = [one for one in assignment.rejected if prompt.agent in one.texts]
     return {
         "agent": prompt.agent,
         "purpose": prompt.description,
         "present_prompt": _as_data(prompt.text),
         "calls": _as_data("\n\n".join(_describe(lesson) for lesson in [*failed, *passed])),
-        "turned_down": _as_data(_describe_rejected(rejected)),
+        "turned_down": _as_data(_describe_rejected(prompt.agent, tried[-_MAX_REJECTED:])),
         "length_limit": assignment.max_length,
     }
 
@@ -130,8 +130,8 @@ def _describe(lesson: Lesson) -> str:
     return "\n".join(lines)
 
 
-def _describe_rejected(rejected: Sequence[tuple[str, str]]) -> str:
-    return "\n\n".join(f"{reason}:\n{text}" for text, reason in rejected) or "none"
+def _describe_rejected(agent: str, rejected: Sequence[TurnedDown]) -> str:
+    return "\n\n".join(f"{one.reason}:\n{one.texts[agent]}" for one in rejected) or "none"
 
 
 def _as_data(text: str) -> str:

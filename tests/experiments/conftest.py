@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from cotune.agents.ledger import Ledger, LedgerEntry, Role, Sent, Usage, current
 from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.experiments.run_record import RunAbout, RunRecord, record_of
 from cotune.optimizer.engine import Engine
-from cotune.optimizer.example import Example, Splits
+from cotune.optimizer.example import RecordedCall, Splits
 from cotune.optimizer.proposers.lessons import LessonsProposer
 from cotune.optimizer.result import RunResult
 from cotune.optimizer.rollout import Lesson, Rollout
@@ -73,9 +73,9 @@ def rule(kind: str) -> str:
     return f"A message to {kind} something goes to the {kind} agent."
 
 
-def _examples(split: str, count: int) -> list[Example]:
+def _examples(split: str, count: int) -> list[RecordedCall]:
     return [
-        Example(
+        RecordedCall(
             id=f"{split}-{number}",
             family=f"{split}-family-{number}",
             inputs={"message": f"{split} {number}"},
@@ -109,7 +109,10 @@ class RoutingTask:
     def identity(self) -> Mapping[str, Any]:
         return {"task": "routing", "helps": self.helps}
 
-    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+    def texts(self, example: RecordedCall) -> Iterator[str]:
+        yield example.inputs["message"]
+
+    async def rollout(self, example: RecordedCall, candidate: PromptBundle, repeat: int) -> Rollout:
         self._call()
         if example.id in self.lost:
             fault = Fault(FaultOrigin.PROVIDER, "rate_limit", "too many requests")
@@ -126,7 +129,7 @@ class RoutingTask:
             feedback="" if right else f"expected {kind} {HOSTILE}",
         )
         objectives = {"right_agent": float(right), "harmless": 1.0}
-        return Rollout(example.id, float(right), objectives, lessons={"router": lesson})
+        return Rollout(example.id, float(right), objectives, lessons={"router": (lesson,)})
 
     def _call(self) -> None:
         usage = Usage(calls=1, attempts=1, input_tokens=100, output_tokens=5, unpriced=1)

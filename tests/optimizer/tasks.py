@@ -22,7 +22,7 @@ from cotune.optimizer.agent_task import AgentTask
 from cotune.optimizer.candidate import Candidate, Pool, Status
 from cotune.optimizer.engine import Engine
 from cotune.optimizer.evaluator import Evaluator
-from cotune.optimizer.example import Example, Splits
+from cotune.optimizer.example import RecordedCall, Splits
 from cotune.optimizer.observer import Silent
 from cotune.optimizer.proposers.lessons import LessonsProposer
 from cotune.optimizer.proposers.proposer import Assignment, Proposer
@@ -36,12 +36,12 @@ from cotune.simulation.journal import Journal
 ROUTING = Path(cotune.__file__).parent / "agents" / "grocery" / "examples" / "routing"
 FAULT = Fault(FaultOrigin.PROVIDER, "rate_limit", "too many requests")
 
-Score = Callable[[Example, str, int], float]
+Score = Callable[[RecordedCall, str, int], float]
 
 
-def examples(split: str, count: int) -> list[Example]:
+def examples(split: str, count: int) -> list[RecordedCall]:
     return [
-        Example(
+        RecordedCall(
             id=f"{split}-{number}",
             family=f"{split}-family-{number}",
             inputs={"message": f"the {split} customer says number {number} aloud"},
@@ -56,7 +56,7 @@ def splits(train: int = 8, val: int = 8, test: int = 8) -> Splits:
     return Splits(examples("train", train), examples("val", val), examples("test", test))
 
 
-def by_rules(example: Example, text: str, repeat: int) -> float:
+def by_rules(example: RecordedCall, text: str, repeat: int) -> float:
     """1 where the prompt holds the example's rule."""
     return float(example.why in text)
 
@@ -68,8 +68,8 @@ class FakeTask:
     score: Score = by_rules
     splits: Splits = field(default_factory=splits)
     text: str = "Help."
-    critical: Callable[[Example, str], tuple[str, ...]] = lambda example, text: ()
-    lost: Callable[[Example, str], bool] = lambda example, text: False
+    critical: Callable[[RecordedCall, str], tuple[str, ...]] = lambda example, text: ()
+    lost: Callable[[RecordedCall, str], bool] = lambda example, text: False
     delay: Callable[[], float] = lambda: 0.0
     concurrency: int = 4
     name: str = "fake"
@@ -84,7 +84,10 @@ class FakeTask:
     def identity(self) -> Mapping[str, Any]:
         return {"task": "fake"}
 
-    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+    def texts(self, example: RecordedCall) -> Iterator[str]:
+        yield example.inputs["message"]
+
+    async def rollout(self, example: RecordedCall, candidate: PromptBundle, repeat: int) -> Rollout:
         text = candidate["helper"].text
         self.played[example.id, text, repeat] += 1
         self.in_flight += 1
@@ -103,8 +106,8 @@ class FakeTask:
             score,
             {"right": score},
             critical_failures=self.critical(example, text),
-            lessons={"helper": lesson},
-            usage=Usage(calls=1),
+            lessons={"helper": (lesson,)},
+            spending={(Role.TASK, self.name): Usage(calls=1)},
         )
 
 
@@ -115,7 +118,7 @@ class Hanging(FakeTask):
     after: int = 0
     hangs: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+    async def rollout(self, example: RecordedCall, candidate: PromptBundle, repeat: int) -> Rollout:
         if self.played.total() >= self.after:
             self.hangs.set()
             await asyncio.sleep(60)

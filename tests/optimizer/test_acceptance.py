@@ -102,7 +102,7 @@ def _told(*numbers: int) -> PromptBundle:
 
 def _learned(count: int, score: float) -> list[Rollout]:
     return [
-        Rollout(f"{number}", score, lessons={"b": Lesson(f"call {number}", "", "{}", "", "bad")})
+        Rollout(f"{number}", score, lessons={"b": (Lesson(f"call {number}", "", "{}", "", "bad"),)})
         for number in range(count)
     ]
 

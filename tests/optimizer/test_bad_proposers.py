@@ -12,7 +12,7 @@ import pytest
 from cotune.agents.lm import ModelUnusableError
 from cotune.agents.worked_examples import WorkedExample, with_examples
 from cotune.optimizer.candidate import Status
-from cotune.optimizer.example import Example
+from cotune.optimizer.example import RecordedCall
 from cotune.optimizer.proposers.proposer import Assignment, ProposalFailedError
 from cotune.rubrics.statistics import Conclusion
 
@@ -99,10 +99,10 @@ async def test_a_rejected_candidate_is_shown_to_the_proposer_with_the_reason(
     seen: list[list[tuple[str, str]]] = []
 
     def say(assignment: Assignment) -> Mapping[str, str]:
-        seen.append(list(assignment.rejected["helper"]))
+        seen.append([(one.texts["helper"], one.reason) for one in assignment.rejected])
         return {"helper": f"Worse {len(seen)}."}
 
-    def score(example: Example, text: str, repeat: int) -> float:
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
         return 0.5 if text == "Help." else 0.2
 
     await run(FakeTask(score), tmp_path / "journal", Proposing(say))

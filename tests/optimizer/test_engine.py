@@ -15,7 +15,7 @@ from cotune.agents.fingerprint import fingerprint
 from cotune.agents.ledger import Role
 from cotune.agents.lm import LanguageModel
 from cotune.optimizer.candidate import Status
-from cotune.optimizer.example import Example
+from cotune.optimizer.example import RecordedCall
 from cotune.optimizer.proposers.proposer import Proposer
 from cotune.optimizer.proposers.reflection import ReflectionProposer
 from cotune.rubrics.statistics import Conclusion
@@ -135,7 +135,7 @@ async def test_money_that_does_not_score_the_seed_is_an_error(tmp_path: Path) ->
 def _coin(trial: int) -> FakeTask:
     """Pass with probability 0.6, whatever the prompt says."""
 
-    def score(example: Example, text: str, repeat: int) -> float:
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
         drawn = fingerprint([trial, example.id, text, repeat], 8)
         return float(random.Random(drawn).random() < 0.6)
 
@@ -166,10 +166,10 @@ async def test_a_critical_regression_is_never_accepted_nor_chosen(tmp_path: Path
     def unsafe(text: str) -> bool:
         return text.startswith("Variant") and int(text.split()[1].strip(".")) % 2 == 0
 
-    def score(example: Example, text: str, repeat: int) -> float:
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
         return 0.95 if unsafe(text) else 0.2 if text == "Help." else 0.5
 
-    def critical(example: Example, text: str) -> tuple[str, ...]:
+    def critical(example: RecordedCall, text: str) -> tuple[str, ...]:
         often = int(fingerprint([example.id], 4), 16) % 4 == 0
         return ("no_allergen",) if unsafe(text) and often else ()
 
@@ -186,7 +186,7 @@ async def test_a_critical_regression_is_never_accepted_nor_chosen(tmp_path: Path
 
 
 async def test_few_faults_are_left_out_and_reported(tmp_path: Path) -> None:
-    def lost(example: Example, text: str) -> bool:
+    def lost(example: RecordedCall, text: str) -> bool:
         return example.id in {"val-3", "test-5"} and text == "Help."
 
     result = await run(FakeTask(lost=lost), tmp_path / "journal")

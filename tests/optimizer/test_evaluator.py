@@ -14,7 +14,7 @@ from cotune.agents.ledger import Usage
 from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.optimizer.agent_task import AgentTask
 from cotune.optimizer.evaluator import Evaluator
-from cotune.optimizer.example import Example
+from cotune.optimizer.example import RecordedCall
 from cotune.optimizer.observer import Silent
 from cotune.optimizer.rollout import Rollout
 from cotune.simulation.journal import Journal
@@ -26,7 +26,7 @@ BUNDLE = PromptBundle.of(Prompt("helper", "Help."))
 MANY = examples("train", 40)
 
 
-def _some(*numbers: int) -> Callable[[Example, str], bool]:
+def _some(*numbers: int) -> Callable[[RecordedCall, str], bool]:
     ids = {MANY[number].id for number in numbers}
     return lambda example, text: example.id in ids
 
@@ -151,7 +151,7 @@ async def test_a_threshold_of_0_allows_no_fault(tmp_path: Path) -> None:
 class Breaking(AgentTask):
     """Pays for a call and then breaks."""
 
-    async def rollout(self, example: Example, candidate: PromptBundle, repeat: int) -> Rollout:
+    async def rollout(self, example: RecordedCall, candidate: PromptBundle, repeat: int) -> Rollout:
         await super().rollout(example, candidate, repeat)
         raise ZeroDivisionError("a bug")
 
@@ -203,7 +203,7 @@ async def test_a_spent_budget_is_said_before_anything_begins(tmp_path: Path) -> 
 
 
 async def test_a_bug_in_a_task_ends_the_run_after_those_in_flight(tmp_path: Path) -> None:
-    def score(example: Example, text: str, repeat: int) -> float:
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
         if example == MANY[2]:
             raise ZeroDivisionError("a bug")
         return 1.0

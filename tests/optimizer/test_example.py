@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cotune.agents.errors import UsageError
-from cotune.optimizer.example import Example, Splits, read_examples
+from cotune.optimizer.example import RecordedCall, Splits, read_examples
 
 from .tasks import ROUTING, examples
 
@@ -22,8 +22,8 @@ def _write(path: Path, *records: dict[str, Any] | str) -> Path:
     return path
 
 
-def _example(id_: str, family: str) -> Example:
-    return Example(id=id_, family=family, inputs={}, gold={})
+def _example(id_: str, family: str) -> RecordedCall:
+    return RecordedCall(id=id_, family=family, inputs={}, gold={})
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_an_id_that_occurs_twice_is_refused(second: tuple[str, str]) -> None:
 
 
 def test_the_fingerprint_follows_what_can_change_a_score_or_a_lesson() -> None:
-    example = Example.model_validate(GOOD)
+    example = RecordedCall.model_validate(GOOD)
     for name, value in {"inputs": {}, "gold": {}, "why": ""}.items():
-        other = Example.model_validate({**GOOD, name: value})
+        other = RecordedCall.model_validate({**GOOD, name: value})
         assert other.fingerprint != example.fingerprint
-    assert Example.model_validate({**GOOD, "family": "g"}).fingerprint == example.fingerprint
+    assert RecordedCall.model_validate({**GOOD, "family": "g"}).fingerprint == example.fingerprint
 
 
 def test_the_examples_of_the_project_load() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.optimizer import held_out
-from cotune.optimizer.example import Example
+from cotune.optimizer.example import RecordedCall
 from cotune.optimizer.settings import HeldOutTest
 from cotune.rubrics.statistics import Conclusion
 from cotune.simulation.journal import Journal
@@ -66,7 +66,7 @@ async def test_every_example_is_played_once_a_side_and_repeat(tmp_path: Path) ->
 
 
 async def test_what_a_fault_hit_is_left_out_on_both_sides_and_counted(tmp_path: Path) -> None:
-    def score(example: Example, text: str, repeat: int) -> float:
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
         return float(text == "winner") if example == TEST[3] else 0.5
 
     task = FakeTask(score, lost=lambda example, text: example == TEST[3])
@@ -78,7 +78,7 @@ async def test_what_a_fault_hit_is_left_out_on_both_sides_and_counted(tmp_path: 
 
 
 async def test_without_a_pair_there_is_no_result(tmp_path: Path) -> None:
-    def lost(example: Example, text: str) -> bool:
+    def lost(example: RecordedCall, text: str) -> bool:
         return (TEST.index(example) % 2 == 0) == (text == "seed")
 
     assert await _compare(FakeTask(lost=lost), tmp_path) is None

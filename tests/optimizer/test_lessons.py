@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cotune.agents.prompts import Prompt
+from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.agents.worked_examples import HEADING, WorkedExample
 from cotune.optimizer.proposers.lessons import LessonPrompt, LessonsProposer
 from cotune.optimizer.proposers.proposer import Assignment
@@ -34,8 +35,13 @@ def lesson(number: int = 0, rule: str = "", expected: str = "{}", feedback: str 
     return Lesson(f"call {number}", "out", expected, rule, feedback)
 
 
+def assigned(text: str, lessons: Sequence[Lesson], max_length: int) -> Assignment:
+    prompt = Prompt("a", text)
+    return Assignment({"a": prompt}, {"a": lessons}, (), max_length, PromptBundle.of(prompt))
+
+
 def propose(text: str, *lessons: Lesson, max_length: int = 6000, **caps: int) -> LessonPrompt:
-    assignment = Assignment({"a": Prompt("a", text)}, {"a": lessons}, {}, max_length)
+    assignment = assigned(text, lessons, max_length)
     texts = asyncio.run(LessonsProposer(**caps).propose(assignment))
     return LessonPrompt.parse(texts["a"])
 
@@ -134,7 +140,7 @@ def test_every_expected_output_comes_once_before_any_comes_twice() -> None:
 
 def test_nothing_is_proposed_without_a_failure() -> None:
     passed = lesson(1, "kept", feedback="")
-    assignment = Assignment({"a": Prompt("a", "Route.")}, {"a": [passed]}, {}, 6000)
+    assignment = assigned("Route.", [passed], 6000)
     assert asyncio.run(LessonsProposer().propose(assignment)) == {}
 
 

@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 
 from cotune.agents.errors import Fault, FaultOrigin
 from cotune.agents.fingerprint import canonical_json
-from cotune.agents.ledger import Usage
+from cotune.agents.ledger import Role, Usage
+from cotune.optimizer.case import Case, Finding
 from cotune.optimizer.rollout import Lesson, Rollout, mean_objectives, mean_score, scored_pairs
 
 from .tasks import rollouts
 
 _SHARES = st.floats(0, 1)
+_FINDINGS = st.builds(
+    Finding,
+    points=_SHARES,
+    blamed=st.lists(st.tuples(st.text(), _SHARES, st.text()), max_size=2).map(tuple),
+)
+_CASES = st.builds(Case, score=_SHARES, findings=st.lists(_FINDINGS, max_size=2).map(tuple))
 _LESSONS = st.builds(Lesson, *([st.text()] * 5))
 _ROLLOUTS = st.builds(
     Rollout,
@@ -21,8 +28,14 @@ _ROLLOUTS = st.builds(
     score=st.none() | _SHARES,
     objectives=st.dictionaries(st.text(), _SHARES, max_size=3),
     critical_failures=st.lists(st.text(), max_size=2).map(tuple),
-    lessons=st.dictionaries(st.text(), _LESSONS, max_size=2),
-    usage=st.builds(Usage, calls=st.integers(0, 9), cost=st.floats(0, 10)),
+    lessons=st.dictionaries(st.text(), st.lists(_LESSONS, max_size=2).map(tuple), max_size=2),
+    blame=st.dictionaries(st.text(), _SHARES, max_size=2),
+    case=st.none() | _CASES,
+    spending=st.dictionaries(
+        st.tuples(st.sampled_from(Role), st.text()),
+        st.builds(Usage, calls=st.integers(0, 9), cost=st.floats(0, 10)),
+        max_size=2,
+    ),
     fault=st.none() | st.builds(Fault, st.sampled_from(FaultOrigin), st.text(), st.text()),
 )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cotune.optimizer.candidate import Candidate, Status
-from cotune.optimizer.example import Example
+from cotune.optimizer.example import RecordedCall
 from cotune.optimizer.rollout import Rollout
 from cotune.optimizer.selection import Choice, choose
 from cotune.optimizer.settings import Selection
@@ -106,10 +106,10 @@ async def test_a_critical_regression_on_val_is_never_run_again(tmp_path: Path) -
 
 
 async def test_a_critical_regression_on_fresh_repeats_is_never_chosen(tmp_path: Path) -> None:
-    def critical(example: Example, text: str) -> tuple[str, ...]:
+    def critical(example: RecordedCall, text: str) -> tuple[str, ...]:
         return ("no_allergen",) if text == "unsafe" and example == VAL[0] else ()
 
-    def score(example: Example, text: str, repeat: int) -> float:
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
         return 0.5 if text == "seed" else 0.9
 
     task = FakeTask(score, splits(val=SIZE), critical=critical)
