@@ -21,7 +21,7 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    rollouts: int = Field(gt=0)
+    rollouts: int | None = Field(default=None, gt=0)
     tokens: int | None = Field(default=None, gt=0)
     usd: float | None = Field(default=None, gt=0)
 
@@ -64,10 +64,10 @@ class Budget:
         Raises:
             BudgetExhaustedError: They do not fit beside those held back.
         """
-        after = self.rollouts + rollouts + self.reserved
-        if after > self.limits.rollouts:
+        limit = self.limits.rollouts
+        if limit is not None and self.rollouts + rollouts + self.reserved > limit:
             raise BudgetExhaustedError(
-                f"{self.rollouts} of {self.limits.rollouts} rollouts are used, {self.reserved} are "
+                f"{self.rollouts} of {limit} rollouts are used, {self.reserved} are "
                 f"held back for selection and test, and the next step needs {rollouts}"
             )
         if self.reserved and self.rollouts:

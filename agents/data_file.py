@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from .errors import UsageError
 from .problem import problems_of
+from .problem_words import json_in_words
 from .text_file import read_text
 from .yaml_file import YamlFile, line_of
 
@@ -68,8 +69,9 @@ def read_jsonl(path: Path) -> Iterator[Record]:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
+            said = json_in_words(error)
             raise UsageError(
-                f"{path}, line {number}: the line is not valid JSON: {error}."
+                f"{path}, line {number}: the line is not valid JSON: {said}."
             ) from error
         yield Record(path, number, value)
 
@@ -78,9 +80,11 @@ def read_yaml_list(path: Path) -> Iterator[Record]:
     """Yield the entries of a YAML file that holds one list.
 
     Raises:
-        UsageError: The file cannot be read, is not a YAML list, or repeats a key.
+        UsageError: The file cannot be read, repeats a key, or is neither a YAML list nor empty.
     """
     file = YamlFile.read(path, "data file")
+    if file.node is None:
+        return
     if not isinstance(file.node, yaml.SequenceNode):
         raise UsageError(f"{path}, line 1: expected a list of entries, each starting '- id:'.")
     for entry, value in zip(file.node.value, file.data, strict=True):

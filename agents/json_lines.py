@@ -11,6 +11,7 @@ from typing import Any
 
 from .data_file import Record
 from .errors import CotuneError, UsageError
+from .problem_words import json_in_words
 
 
 def write_json_lines(path: Path, values: Iterable[Any], what: str) -> int:
@@ -77,4 +78,5 @@ def _parsed(path: Path, number: int, line: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}, line {number}: the line is not valid JSON: {error}.") from error
+        said = json_in_words(error)
+        raise UsageError(f"{path}, line {number}: the line is not valid JSON: {said}.") from error

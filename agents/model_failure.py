@@ -16,10 +16,12 @@ from dspy.utils.exceptions import (
     LMUnsupportedModelError,
 )
 
+from .counted import counted
 from .errors import CotuneError, Fault, FaultError, FaultOrigin
 from .models import MODEL_STRINGS, ModelSettings
 from .redact import public, without_keys
 
+_IN_PYTHON = ", or pass api_key="  # dspy's advice to those who call it from their own code
 _NO_PROVIDER = "LLM Provider NOT provided"  # LiteLLM's words for a prefix it does not know
 
 
@@ -35,7 +37,7 @@ def explain(settings: ModelSettings, error: Exception, attempts: int) -> CotuneE
         error: What the last attempt raised.
         attempts: How many there were.
     """
-    said = _said(settings, error)
+    said, tried = _said(settings, error), counted(attempts, "attempt")
     match error:
         case LMAuthError():
             return ModelUnusableError(
@@ -45,6 +47,7 @@ def explain(settings: ModelSettings, error: Exception, attempts: int) -> CotuneE
         case LMBillingError() | LMUnsupportedModelError() | LMProviderError(status=404):
             return ModelUnusableError(f"Model '{settings.model}' cannot be used: {said}")
         case LMConfigurationError() | LMUnsupportedFeatureError():
+            said = said.partition(_IN_PYTHON)[0]
             return ModelUnusableError(f"Model '{settings.model}' is not set up: {said}")
         case LMInvalidRequestError() if _NO_PROVIDER in said:
             return ModelUnusableError(
@@ -56,15 +59,15 @@ def explain(settings: ModelSettings, error: Exception, attempts: int) -> CotuneE
                 FaultOrigin.ASSISTANT, "context_window", f"the prompt is too long: {said}"
             )
         case LMRateLimitError():
-            fault = Fault(FaultOrigin.PROVIDER, "rate_limit", f"{attempts} attempts: {said}")
+            fault = Fault(FaultOrigin.PROVIDER, "rate_limit", f"{tried}: {said}")
         case TimeoutError() | LMTimeoutError():
             fault = Fault(
                 FaultOrigin.PROVIDER,
                 "timeout",
-                f"no answer within {settings.timeout:g} s, {attempts} attempts",
+                f"no answer within {settings.timeout:g} s, {tried}",
             )
         case LMTransportError():
-            fault = Fault(FaultOrigin.INFRASTRUCTURE, "unreachable", f"{attempts} attempts: {said}")
+            fault = Fault(FaultOrigin.INFRASTRUCTURE, "unreachable", f"{tried}: {said}")
         case LMProviderError():
             fault = Fault(FaultOrigin.PROVIDER, error.code or "provider", said)
         case _:

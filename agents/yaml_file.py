@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from .errors import UsageError
 from .problem import Place, Problem, problems_of
+from .problem_words import value_in_words
 from .text_file import read_text
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -67,7 +68,6 @@ class YamlFile:
                 here = here[part]
                 said += f" {_entry_name(here, part)}"
                 separator = ", "
-            # Anything else is pydantic's name for a branch of a union.
         return said or "the file"
 
     def refusal(self, problems: Iterable[Problem]) -> UsageError:
@@ -90,13 +90,10 @@ def load_yaml(model: type[Model], path: Path, what: str) -> Model:
     """
     file = YamlFile.read(path, what)
     if not isinstance(file.data, dict):
-        found = "nothing" if file.data is None else type(file.data).__name__
-        needed = ", ".join(
-            name for name, field in model.model_fields.items() if field.is_required()
-        )
-        raise UsageError(
-            f"The {what} {path} must be a mapping with the fields {needed}; found {found}."
-        )
+        found = value_in_words(file.data)
+        fields = [name for name, field in model.model_fields.items() if field.is_required()]
+        needed = f"the field{'s' if len(fields) != 1 else ''} {', '.join(fields)}"
+        raise UsageError(f"The {what} {path} must be a mapping with {needed}; found {found}.")
     try:
         return model.model_validate(file.data)
     except ValidationError as error:

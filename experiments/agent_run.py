@@ -1,64 +1,49 @@
-"""One run of the agent task, from its configuration to its record and report."""
+"""One run of the agent task: a single agent's prompt, on recorded calls of it."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from ..agents.agent import Agent
-from ..agents.budget import Budget, BudgetExhaustedError
-from ..agents.errors import CotuneError, UsageError
+from ..agents.errors import UsageError
 from ..agents.fingerprint import fingerprint
-from ..agents.grocery.assistant import PROMPTS
 from ..agents.grocery.signatures import AGENTS
-from ..agents.ledger import Ledger, Role
-from ..agents.lm import LanguageModel
-from ..agents.prompts import Prompt, PromptBundle
+from ..agents.ledger import Role
+from ..agents.models import ModelSettings
+from ..agents.prompts import PromptBundle
 from ..optimizer.agent_task import AgentTask
-from ..optimizer.engine import Engine
 from ..optimizer.example import Splits
-from ..optimizer.observer import Observer
-from ..optimizer.plan import Plan, make_plan
+from ..optimizer.plan import make_plan
 from ..optimizer.proposers.lessons import LessonsProposer
 from ..optimizer.proposers.proposer import Proposer
 from ..optimizer.proposers.reflection import ReflectionProposer
 from ..optimizer.result import RunResult
+from ..optimizer.task import Task
 from ..rubrics.evaluate import evaluate
 from ..rubrics.rubric import Rubric
 from ..rubrics.rubric_file import load_rubric
-from ..rubrics.subject import CallRecord
+from ..rubrics.subject import CallRecord, SubjectKind
 from ..rubrics.verdict import Status
-from ..simulation.journal import Journal
 from .config import RunConfig
-from .model_access import check_reachable, open_models
-from .run_folder import JOURNAL, make_writable
+from .contrast import Contrast
+from .model_access import require_known
+from .run import Built, Means, Run
+from .run_folder import make_writable
 from .run_record import RunAbout, installed_versions
+from .seed_prompts import load_seed
 
 
 @dataclass(frozen=True, slots=True)
-class AgentRun:
-    """Everything about a run that can be checked before anything is spent.
+class AgentRun(Run):
+    """A run that optimizes one agent; see `Run`.
 
     Attributes:
-        config: The configuration.
         agent: The agent whose prompt is optimized.
-        seed: Its seed prompt.
-        splits: Its examples.
-        rubric: What they are scored by.
-        plan: What the budget buys.
-        folder: The run's own folder.
-        about: What is known before it begins.
     """
 
-    config: RunConfig
     agent: Agent
-    seed: PromptBundle
-    splits: Splits
-    rubric: Rubric
-    plan: Plan
-    folder: Path
-    about: RunAbout
 
     @classmethod
     def prepare(cls, config: RunConfig, name: str, command: str) -> AgentRun:
@@ -66,15 +51,13 @@ class AgentRun:
 
         Raises:
             UsageError: Something is missing or wrong.
-            CotuneError: The run's folder cannot be written.
+            CotuneError: A model cannot be used, or the run's folder cannot be written.
         """
-        agent = _agent(name)
-        task = config.agent_task(name)
-        seed = _seed(config, name)
-        _require_known_placeholders(seed[name], agent, config.prompts or PROMPTS)
+        seed = load_seed(config, name)
+        agent, task = AGENTS[name], config.agent_task(name)
         splits = task.load_splits()
         rubric = load_rubric(task.rubric)
-        if rubric.subject != "call":
+        if rubric.subject is not SubjectKind.CALL:
             raise UsageError(
                 f"The rubric '{rubric.id}' of agent '{name}' scores a {rubric.subject}; the agent "
                 "task needs one with 'subject: call'."
@@ -91,51 +74,37 @@ class AgentRun:
             versions=installed_versions(),
             command=command,
         )
+        run = cls(config, seed, splits, rubric, plan, folder, about, agent)
+        require_known(run.models())
         make_writable(folder)
-        return cls(config, agent, seed, splits, rubric, plan, folder, about)
+        return run
 
-    def journal(self) -> Journal:
-        """Open the run's journal."""
-        return Journal(self.folder / JOURNAL)
+    @property
+    def subject(self) -> str:
+        """What is optimized, for people."""
+        return f"Agent '{self.agent.name}'"
 
-    def execute(self, journal: Journal, observer: Observer) -> RunResult:
-        """Run it, or go on with it.
-
-        Raises:
-            CotuneError: A model cannot be used, the run paused, or the budget does not suffice.
-        """
-        ledger, budget = Ledger(), Budget(self.config.limits)
-        wanted = {Role.TASK: self.config.models.task}
+    def models(self) -> Mapping[Role, ModelSettings]:
+        """Return the models that it calls, by role."""
+        models = {Role.TASK: self.config.models.task}
         if self.config.proposer == "reflection" and self.config.models.reflection is not None:
-            wanted[Role.REFLECTION] = self.config.models.reflection
-        with open_models(wanted, ledger, budget) as models:
-            return asyncio.run(self._run(journal, observer, ledger, budget, models))
+            models[Role.REFLECTION] = self.config.models.reflection
+        return models
 
-    async def _run(
-        self,
-        journal: Journal,
-        observer: Observer,
-        ledger: Ledger,
-        budget: Budget,
-        models: dict[Role, LanguageModel],
-    ) -> RunResult:
-        for model in models.values():
-            await check_reachable(model)
-        task = AgentTask(
-            self.agent, self.seed, self.splits, self.rubric, models[Role.TASK], self.config.seed
-        )
+    def build(self, means: Means) -> Built:
+        """Build the task and who writes the prompts."""
+        models = means.connect(Role.TASK, Role.REFLECTION)
+        seed = self.config.seed
+        task = AgentTask(self.agent, self.seed, self.splits, self.rubric, models[Role.TASK], seed)
         proposer: Proposer = LessonsProposer()
         if Role.REFLECTION in models:
-            reflection = models[Role.REFLECTION]
-            proposer = ReflectionProposer(reflection, journal, ledger, self.config.seed)
-        engine = Engine(task, self.config, proposer, journal, ledger, budget, observer)
-        try:
-            return await engine.run()
-        except BudgetExhaustedError as error:
-            raise CotuneError(
-                f"The budget ended before the seed prompt was scored: {error.limit}. Allow more "
-                "under 'limits' in the configuration, and the run goes on from here."
-            ) from error
+            writer = models[Role.REFLECTION]
+            proposer = ReflectionProposer(writer, means.journal, means.ledger, seed)
+        return Built(task, proposer, list(models.values()))
+
+    def contrasts(self, task: Task[Any], result: RunResult) -> tuple[Contrast, ...]:
+        """Return nothing: an example is a single call."""
+        return ()
 
 
 def _run_id(config: RunConfig, seed: PromptBundle, rubric: Rubric) -> str:
@@ -150,36 +119,7 @@ def _run_id(config: RunConfig, seed: PromptBundle, rubric: Rubric) -> str:
     return fingerprint(content, 8)
 
 
-def _agent(name: str) -> Agent:
-    if name not in AGENTS:
-        raise UsageError(
-            f"The assistant 'grocery' has no agent '{name}'. It has: {', '.join(AGENTS)}."
-        )
-    return AGENTS[name]
-
-
-def _seed(config: RunConfig, name: str) -> PromptBundle:
-    folder = config.prompts or PROMPTS
-    prompts = PromptBundle.load(folder)
-    if name not in prompts:
-        raise UsageError(
-            f"The prompts folder {folder} has no {name}.md. It has: {', '.join(prompts)}."
-        )
-    return prompts.only(name)
-
-
-def _require_known_placeholders(prompt: Prompt, agent: Agent, folder: Path) -> None:
-    known = list(agent.signature.input_fields)
-    unknown = sorted(prompt.placeholders - set(known))
-    if unknown:
-        raise UsageError(
-            f"The prompt {folder / prompt.agent}.md has the placeholder "
-            f"'{{{{ {unknown[0]} }}}}', for which the assistant has no value. It can name the "
-            f"agent's inputs: {', '.join(known)}."
-        )
-
-
-def _require_fitting(splits: Splits, agent: Agent, rubric: Rubric) -> None:
+def _require_fitting(splits: Splits[Any], agent: Agent, rubric: Rubric) -> None:
     """Refuse examples that the agent cannot read or the rubric cannot score."""
     wanted = set(agent.signature.input_fields)
     for split, examples in splits.named().items():

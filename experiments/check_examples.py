@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from ..agents.errors import CotuneError
-from ..optimizer.example import SPLITS, Example, overlaps, read_examples
+from ..optimizer.example import SPLITS, RecordedCall, overlaps, read_examples
 
 GROCERY_EXAMPLES = Path(__file__).resolve().parents[1] / "agents" / "grocery" / "examples"
 MINIMUM_COUNTS: Mapping[str, int] = {"train": 60, "val": 40, "test": 80}
@@ -75,18 +75,18 @@ def character_grams(text: str) -> frozenset[str]:
     return frozenset(text[start : start + GRAM_LENGTH] for start in starts)
 
 
-def _too_few(splits: Mapping[str, list[Example]]) -> Iterator[str]:
+def _too_few(splits: Mapping[str, list[RecordedCall]]) -> Iterator[str]:
     for split, examples in splits.items():
         if len(examples) < MINIMUM_COUNTS[split]:
             yield f"{split} has {len(examples)} examples, fewer than {MINIMUM_COUNTS[split]}"
 
 
-def _unexplained(splits: Mapping[str, list[Example]]) -> Iterator[str]:
+def _unexplained(splits: Mapping[str, list[RecordedCall]]) -> Iterator[str]:
     for split, examples in splits.items():
         yield from (f"{split} {e.id} does not say why" for e in examples if not e.why.strip())
 
 
-def _repeated_wordings(splits: Mapping[str, list[Example]]) -> Iterator[str]:
+def _repeated_wordings(splits: Mapping[str, list[RecordedCall]]) -> Iterator[str]:
     wordings = [_wording(split, e) for split, examples in splits.items() for e in examples]
     for earlier, later in combinations(wordings, 2):
         if earlier.split == later.split:
@@ -98,7 +98,7 @@ def _repeated_wordings(splits: Mapping[str, list[Example]]) -> Iterator[str]:
             yield f"{pair} nearly ({score:.2f}): {later.text!r} and {earlier.text!r}"
 
 
-def _wording(split: str, example: Example) -> Wording:
+def _wording(split: str, example: RecordedCall) -> Wording:
     # Only the customer's own words are compared: two questions about the same shelf are two
     # examples, while one question about two shelves is a template.
     words = [value for value in example.inputs.values() if isinstance(value, str)]

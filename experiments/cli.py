@@ -68,7 +68,7 @@ def quickstart(
     as_json: AsJson = False,
 ) -> None:
     """Optimize one grocery agent, end to end, and print a held-out result with its interval."""
-    from .commands.optimize import Options
+    from .commands.options import Options
     from .commands.quickstart import run
 
     run(Options(model, api_base, seed, out or Path("cotune-runs"), not no_mlflow, as_json))
@@ -98,7 +98,8 @@ def optimize_agent(
     as_json: AsJson = False,
 ) -> None:
     """Evolve one agent's prompt with GEPA against a localized rubric."""
-    from .commands.optimize import Options, run
+    from .commands.optimize import run
+    from .commands.options import Options
 
     run(name, config_file, Options(model, api_base, seed, out, not no_mlflow, as_json))
 
@@ -125,7 +126,7 @@ def simulate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Play multi-turn conversations between simulated customers and the assistant."""
-    from .commands.optimize import Options
+    from .commands.options import Options
     from .commands.simulate import SimulateOptions, run
 
     common = Options(model, api_base, seed, out, False, as_json)

@@ -12,50 +12,10 @@ from ..agents.errors import UsageError
 from ..agents.models import ModelSettings
 from ..agents.problem import inconsistent
 from ..agents.yaml_file import load_yaml
-from ..optimizer.example import Splits
 from ..optimizer.settings import EngineSettings
 from ..simulation.conversation import ConversationLimits
-from ..simulation.users.settings import AgendaUserSettings, UserSettings, needs_a_model
-
-
-class SplitSizes(BaseModel):
-    """How many examples of each split are used at most; None is all.
-
-    Attributes:
-        train: Of the train split.
-        val: Of the val split.
-        test: Of the test split.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    train: int | None = Field(default=None, gt=0)
-    val: int | None = Field(default=None, gt=0)
-    test: int | None = Field(default=None, gt=0)
-
-
-class AgentTaskConfig(BaseModel):
-    """What one agent is optimized with.
-
-    Attributes:
-        examples: Folder with train.jsonl, val.jsonl and test.jsonl.
-        rubric: A rubric file, or the name of a pack that comes with cotune.
-        use: How many of the examples are used.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    examples: Path
-    rubric: str = Field(min_length=1)
-    use: SplitSizes = SplitSizes()
-
-    def load_splits(self) -> Splits:
-        """Read the examples that are used.
-
-        Raises:
-            UsageError: A file is missing or wrong.
-        """
-        return Splits.load(self.examples).limited(self.use.train, self.use.val, self.use.test)
+from ..simulation.users.settings import AgendaUserSettings, UserSettings
+from .task_config import AgentTaskConfig, SystemConfig, scenarios_at
 
 
 class Models(BaseModel):
@@ -63,7 +23,8 @@ class Models(BaseModel):
 
     Attributes:
         task: What the agents run on.
-        user: What simulated customers of the kind `llm` run on.
+        user: What simulated customers of the kind `llm` run on; as `task` when absent.
+        judge: What decides what checks leave open in whole conversations; nobody when absent.
         reflection: What the reflection proposer runs on.
     """
 
@@ -71,7 +32,13 @@ class Models(BaseModel):
 
     task: ModelSettings
     user: ModelSettings | None = None
+    judge: ModelSettings | None = None
     reflection: ModelSettings | None = None
+
+    @property
+    def of_customers(self) -> ModelSettings:
+        """What simulated customers run on: one model can do both."""
+        return self.user or self.task
 
 
 class RaySettings(BaseModel):
@@ -133,6 +100,7 @@ class RunConfig(EngineSettings):
         assistant: The assistant under test.
         prompts: Folder of seed prompts, one AGENT.md each; the assistant's own when absent.
         agents: What each agent is optimized with, by agent name.
+        system: What the whole assistant is optimized with.
         simulation: How conversations are simulated.
         models: Models by role.
         proposer: Who writes prompts: `lessons` needs no model, `reflection` needs
@@ -144,6 +112,7 @@ class RunConfig(EngineSettings):
     assistant: Literal["grocery"] = "grocery"
     prompts: Path | None = None
     agents: dict[str, AgentTaskConfig] = Field(default_factory=dict)
+    system: SystemConfig = SystemConfig()
     simulation: SimulationConfig = SimulationConfig()
     models: Models
     proposer: Literal["lessons", "reflection"] = "lessons"
@@ -158,16 +127,6 @@ class RunConfig(EngineSettings):
                 "which needs none"
             )
             raise inconsistent([(("models", "reflection"), missing)])
-        return self
-
-    @model_validator(mode="after")
-    def _customers_have_a_model(self) -> Self:
-        if needs_a_model(self.simulation.user) and self.models.user is None:
-            missing = (
-                "customers of the kind 'llm' need a model here; name one, or use the kind "
-                "'agenda', which needs none"
-            )
-            raise inconsistent([(("models", "user"), missing)])
         return self
 
     def agent_task(self, agent: str) -> AgentTaskConfig:
@@ -196,22 +155,18 @@ def load_config(path: Path, base: Path | None = None) -> RunConfig:
     """
     config = load_yaml(RunConfig, path, "configuration")
     base = path.parent if base is None else base
-    agents = {
-        name: task.model_copy(
-            update={"examples": base / task.examples, "rubric": _rubric(base, task.rubric)}
-        )
-        for name, task in config.agents.items()
-    }
+    agents = {name: task.relative_to(base) for name, task in config.agents.items()}
     prompts = None if config.prompts is None else base / config.prompts
     simulation = config.simulation.model_copy(
         update={
-            "scenarios": _scenarios(base, config.simulation.scenarios),
+            "scenarios": scenarios_at(base, config.simulation.scenarios),
             "user": config.simulation.user.relative_to(base),
         }
     )
     return config.model_copy(
         update={
             "agents": agents,
+            "system": config.system.relative_to(base),
             "prompts": prompts,
             "simulation": simulation,
             "out": base / config.out,
@@ -222,14 +177,3 @@ def load_config(path: Path, base: Path | None = None) -> RunConfig:
 def config_schema() -> str:
     """Return the JSON schema of the configuration, for editors."""
     return json.dumps(RunConfig.model_json_schema(), indent=2)
-
-
-def _rubric(base: Path, rubric: str) -> str:
-    """A path is relative to the configuration; a plain name is a pack."""
-    return str(base / rubric) if rubric.endswith((".yaml", ".yml")) else rubric
-
-
-def _scenarios(base: Path, scenarios: str) -> str:
-    """A path is relative to the configuration; a plain name is a pack."""
-    is_file = scenarios.endswith((".yaml", ".yml", ".jsonl"))
-    return str(base / scenarios) if is_file else scenarios

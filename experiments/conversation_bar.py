@@ -15,6 +15,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from ..agents.counted import counted
+
 _LINES = 10
 
 
@@ -56,7 +58,7 @@ class ConversationBar:
         self._bar.stop()
         if self._replayed:
             self._console.print(
-                f"{self._replayed} conversations came from the journal, not paid again."
+                f"{counted(self._replayed, 'conversation')} came from the journal, not paid again."
             )
 
     def advance(self, counts: str, *, replayed: bool) -> None:
@@ -70,7 +72,8 @@ class ConversationBar:
         self._replayed += replayed
         self._bar.update(self._task, advance=1, counts=counts)
         if not self._console.is_terminal and self._done % max(1, self._total // _LINES) == 0:
-            line = f"  {self._done} of {self._total} conversations, {counts}{self._left()}"
+            done = f"{self._done} of {counted(self._total, 'conversation')}"
+            line = f"  {done}, {counts}{self._left()}"
             self._console.print(line, highlight=False, soft_wrap=True)
 
     def _left(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
@@ -25,6 +26,7 @@ _MEANINGS = {
     Standing.NOT_APPLICABLE: "Nothing in the rubric was decided, without a score",
     Standing.EXCLUDED: "Broken off by no fault of the assistant's, excluded",
 }
+_FOUND = "failures found"
 _BLAMED_FOR = 3
 
 
@@ -106,7 +108,10 @@ def _say_left_open(rubric: Rubric, console: Console) -> None:
     if unread:
         _say(console, f"Without --judge these do not apply: {', '.join(unread)}.")
     if partly:
-        _say(console, f"Without --judge these can fail, but not pass: {', '.join(partly)}.")
+        _say(
+            console,
+            f"Without --judge these can fail, but not pass, and are counted: {', '.join(partly)}.",
+        )
 
 
 def _print_counts(tally: Tally, console: Console) -> None:
@@ -131,7 +136,11 @@ def _domains_table(tally: Tally, run: JudgingRun) -> Table:
         table.add_column(column, justify="right")
     for domain in run.rubric.domains:
         reached = tally.domains.get(domain.id, Moments())
-        table.add_row(escape(domain.name), f"{domain.weight:g} %", *_cells(reached))
+        name = escape(domain.name)
+        cells = _cells(reached)
+        if _is_a_count(run, run.rubric.in_domain(domain.id)):
+            name, cells = f"{name} ({_FOUND})", _counted(reached)
+        table.add_row(name, f"{domain.weight:g} %", *cells)
     table.add_section()
     table.add_row("overall", "", *_cells(tally.score), style="bold")
     table.add_row("objective (after critical failures)", "", *_cells(tally.objective))
@@ -146,13 +155,11 @@ def _criteria_table(tally: Tally, run: JudgingRun) -> Table:
         for criterion in run.rubric.in_domain(domain.id):
             reached = tally.criteria.get(criterion.id, CriterionTally())
             name = f"{criterion.id}{' (critical)' if criterion.critical else ''}"
-            table.add_row(
-                escape(name),
-                *_cells(reached.values),
-                _shares(criterion, reached),
-                f"{reached.not_applicable:,}",
-                f"{reached.inconclusive:,}",
-            )
+            cells = (*_cells(reached.values), _shares(criterion, reached))
+            if _is_a_count(run, [criterion]):
+                cells = (*_counted(reached.values), _FOUND if reached.values.n else "")
+            left = (f"{reached.not_applicable:,}", f"{reached.inconclusive:,}")
+            table.add_row(escape(name), *cells, *left)
         table.add_section()
     return table
 
@@ -167,6 +174,17 @@ def _shares(criterion: Criterion, reached: CriterionTally) -> str:
     return ", ".join(f"{value:g}: {reached.tiers[value] / total:.0%}" for value in criterion.values)
 
 
+def _is_a_count(run: JudgingRun, criteria: Iterable[Criterion]) -> bool:
+    """Say whether only failures could be found: a mean of those alone would say nothing."""
+    checked = [each for each in criteria if each.check is not None]
+    only_failures = all(each.check_proves is CheckProves.FAILURE for each in checked)
+    return run.model is None and bool(checked) and only_failures
+
+
+def _counted(failures: Moments) -> tuple[str, str, str]:
+    return number(None), "", f"{failures.n:,}"
+
+
 def _cells(reached: Moments) -> tuple[str, str, str]:
     return number(reached.mean if reached.n else None), number(reached.sd), f"{reached.n:,}"
 
@@ -174,7 +192,7 @@ def _cells(reached: Moments) -> tuple[str, str, str]:
 def _print_blame(tally: Tally, console: Console) -> None:
     if tally.unblamed:
         said = (
-            "Verdicts below their best for which nobody is blamed, as no agent's call is on record"
+            "Verdicts below their best for which nobody is blamed, as no agent is on record at work"
         )
         _say(console, f"{said}: {tally.unblamed:,}.")
     if not tally.blame:

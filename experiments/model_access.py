@@ -10,9 +10,24 @@ from ..agents.connect import Served, connect
 from ..agents.errors import CotuneError, FaultError, UsageError
 from ..agents.ledger import Ledger, Role
 from ..agents.lm import LanguageModel
+from ..agents.local.catalog import get_model
 from ..agents.local.server import LocalServer
 from ..agents.models import LOCAL, ModelSettings
 from ..agents.redact import public
+
+
+def require_known(settings: Mapping[Role, ModelSettings]) -> None:
+    """Refuse models that cannot exist, before anything is written or asked.
+
+    Raises:
+        UsageError: There is no such embedded model, or the key's variable is not set.
+        ModelUnusableError: A model string means nothing.
+    """
+    for role, wanted in settings.items():
+        if wanted.is_local:
+            get_model(wanted.model.removeprefix(LOCAL))
+        else:
+            LanguageModel(wanted, role, Ledger())
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..agents.counted import counted
 from ..agents.redact import public
 from .agent_run import AgentRun
 from .conclusion import bounds, number, reading, sentence, signed
@@ -31,9 +32,9 @@ def announce(run: AgentRun, console: Console) -> None:
         highlight=False,
     )
     console.print(
-        f"The budget of {plan.total} rollouts buys: {plan.seed} for the seed, at least "
-        f"{plan.candidates} candidates at {plan.per_candidate}, {plan.selection} for selection, "
-        f"{plan.test} for the held-out test.",
+        f"The budget of {counted(plan.total, 'rollout')} buys: {plan.seed} for the seed, at least "
+        f"{counted(plan.candidates, 'candidate')} at {plan.per_candidate}, {plan.selection} for "
+        f"selection, {plan.test} for the held-out test.",
         highlight=False,
     )
 
@@ -66,7 +67,8 @@ def conclude(record: RunRecord, report: Path, tracking: str | None, console: Con
 def _held_out_table(record: RunRecord) -> Table:
     held_out = record.held_out
     assert held_out is not None
-    table = Table(title=f"Held-out test, {held_out.examples} examples", title_justify="left")
+    title = f"Held-out test, {counted(held_out.examples, 'example')}"
+    table = Table(title=title, title_justify="left")
     for column in ("", "seed", "winner", "difference", "95 % interval"):
         table.add_column(column, justify="left" if not column else "right")
     rows = {"score": held_out.overall, **held_out.objectives}

@@ -18,6 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from ..agents.counted import counted
 from ..agents.errors import Fault
 from ..optimizer.candidate import Candidate, Status
 
@@ -76,7 +77,9 @@ class RunProgress:
     def __exit__(self, *exception: object) -> None:
         self._bar.stop()
         if self._replayed:
-            self._console.print(f"{self._replayed} rollouts came from the journal, not paid again.")
+            self._console.print(
+                f"{counted(self._replayed, 'rollout')} came from the journal, not paid again."
+            )
 
     def step(self, name: str, rollouts: int) -> None:
         """Start a bar for a step; an earlier one that needed less is closed."""
@@ -84,7 +87,7 @@ class RunProgress:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(name, total=rollouts)
         self._lines = _Lines(name, rollouts, time.monotonic())
-        self._plain(f"{name}: at most {rollouts} rollouts")
+        self._plain(f"{name}: at most {counted(rollouts, 'rollout')}")
 
     def rolled_out(self, *, replayed: bool, fault: Fault | None) -> None:
         """Advance the bar."""

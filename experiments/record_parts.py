@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from ..agents.ledger import Ledger, Sent
 from ..agents.prompts import Prompt, PromptBundle
 from ..optimizer.candidate import Candidate, Status
 from ..optimizer.front import example_front, examples_won, objective_front
@@ -26,7 +24,8 @@ class CandidateRecord(Data):
     """A candidate; see `Candidate` for what the fields mean.
 
     `wins` counts the val examples on which no other candidate scores higher. The fronts are
-    those over single val examples, and over criteria and brevity together.
+    those over single val examples, and over criteria (domains, where an example is a conversation)
+    and brevity together. `val` has the score of each val example; None where a fault hit it.
     """
 
     number: int
@@ -44,6 +43,8 @@ class CandidateRecord(Data):
     on_objective_front: bool
     fingerprint: str
     prompts: dict[str, str]
+    diagnosis: str = ""
+    val: dict[str, float | None] = {}
 
     @property
     def bundle(self) -> PromptBundle:
@@ -57,6 +58,8 @@ class FinalistRecord(Data):
     number: int
     fresh: float | None
     score: float
+    gain: float
+    shrunk: float
 
 
 class CriterionRecord(Data):
@@ -68,68 +71,20 @@ class CriterionRecord(Data):
     needs_judge: bool
 
 
+class DomainRecord(Data):
+    """A domain of the rubric; the weights of all sum to 100."""
+
+    id: str
+    name: str
+    weight: float
+
+
 class FaultCount(Data):
     """How many rollouts a kind of fault excluded."""
 
     origin: str
     kind: str
     count: int
-
-
-class UsageRecord(Data):
-    """What one agent used in one role; see `Usage`."""
-
-    role: str
-    agent: str
-    calls: int
-    attempts: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    unpriced: int
-
-
-class ReplayRecord(Data):
-    """How many calls of one agent in one role were answered from the journal."""
-
-    role: str
-    agent: str
-    calls: int
-
-
-class SentRecord(Data):
-    """One example of what was really sent to a model."""
-
-    role: str
-    agent: str
-    sent: Sent
-
-
-class Invocation(Data):
-    """What differs between two invocations of the same run; everything else does not.
-
-    Attributes:
-        finished: When it ended, UTC, ISO 8601.
-        seconds: Wall time.
-        replays: Model calls whose answer came from the journal, per role and agent.
-        errors: Calls that failed for good, by kind.
-        sent: An example of what was sent per role, agent and model; nothing when all was replayed.
-    """
-
-    finished: str
-    seconds: float
-    replays: tuple[ReplayRecord, ...]
-    errors: dict[str, int]
-    sent: tuple[SentRecord, ...]
-
-    @property
-    def replayed(self) -> int:
-        """Model calls whose answer came from the journal, all together."""
-        return sum(one.calls for one in self.replays)
-
-    def replayed_by(self, role: str, agent: str) -> int:
-        """Those of one agent in one role."""
-        return sum(one.calls for one in self.replays if (one.role, one.agent) == (role, agent))
 
 
 def criteria_of(rubric: Rubric) -> tuple[CriterionRecord, ...]:
@@ -142,6 +97,14 @@ def criteria_of(rubric: Rubric) -> tuple[CriterionRecord, ...]:
             needs_judge=criterion.check is None,
         )
         for criterion in rubric.criteria
+    )
+
+
+def domains_of(rubric: Rubric) -> tuple[DomainRecord, ...]:
+    """Return the domains in the rubric's order."""
+    return tuple(
+        DomainRecord(id=domain.id, name=domain.name, weight=domain.weight)
+        for domain in rubric.domains
     )
 
 
@@ -172,6 +135,8 @@ def _candidate(
         on_objective_front=one.number in by_objective,
         fingerprint=one.bundle.fingerprint,
         prompts=one.bundle.texts(),
+        diagnosis=one.diagnosis,
+        val={rollout.example: rollout.score for rollout in one.val},
     )
 
 
@@ -181,36 +146,4 @@ def faults_of(result: RunResult) -> tuple[FaultCount, ...]:
     return tuple(
         FaultCount(origin=origin, kind=kind, count=count)
         for (origin, kind), count in sorted(counts.items())
-    )
-
-
-def usage_of(ledger: Ledger) -> tuple[UsageRecord, ...]:
-    """Return what was used by role and agent.
-
-    Replayed calls count as what they once cost; how many they are is told by the invocation.
-    """
-    rows = []
-    for (role, agent), usage in sorted(ledger.totals.items()):
-        counts = usage.to_json()
-        del counts["replayed"]
-        rows.append(UsageRecord(role=str(role), agent=agent, **counts))
-    return tuple(rows)
-
-
-def invocation_of(result: RunResult, finished: datetime) -> Invocation:
-    """Return what only this invocation knows."""
-    ledger = result.ledger
-    return Invocation(
-        finished=finished.isoformat(timespec="seconds"),
-        seconds=round(result.seconds, 3),
-        replays=tuple(
-            ReplayRecord(role=str(role), agent=agent, calls=usage.replayed)
-            for (role, agent), usage in sorted(ledger.totals.items())
-            if usage.replayed
-        ),
-        errors=dict(sorted(ledger.errors.items())),
-        sent=tuple(
-            SentRecord(role=str(role), agent=agent, sent=sent)
-            for (role, agent, _), sent in sorted(ledger.sent.items())
-        ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from ..agents.errors import CotuneError
 
@@ -17,9 +18,8 @@ def make_writable(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
+        with TemporaryFile(dir=folder):  # of no name, so that two processes can try at once
+            pass
     except OSError as error:
         raise CotuneError(
             f"The run's folder {folder} cannot be written ({error.strerror}). Choose another with "

@@ -18,18 +18,25 @@ from ..optimizer.plan import Plan
 from ..optimizer.result import RunResult
 from ..rubrics.rubric import Rubric
 from ..rubrics.statistics import Conclusion
+from .chronicle import Chronicle
 from .record_parts import (
     CandidateRecord,
     CriterionRecord,
     Data,
+    DomainRecord,
     FaultCount,
     FinalistRecord,
-    Invocation,
-    UsageRecord,
     candidates_of,
     criteria_of,
+    domains_of,
     faults_of,
+)
+from .record_spending import (
+    Invocation,
+    StageRecord,
+    UsageRecord,
     invocation_of,
+    stages_of,
     usage_of,
 )
 
@@ -48,6 +55,7 @@ class RunAbout:
         simulated: Whether a scripted model answers instead of a language model.
         versions: Of Python and the packages that can change a result.
         command: What was typed.
+        started_from: What prompts of other runs it starts from, a sentence each.
     """
 
     name: str
@@ -57,6 +65,7 @@ class RunAbout:
     simulated: bool
     versions: Mapping[str, str]
     command: str
+    started_from: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "config", public_json(self.config))
@@ -75,6 +84,8 @@ class RunRecord(Data):
         val_gain: Winner minus seed on val, which no one should believe alone.
         overfit: Val gain minus test gain.
         earlier_tests: Other winners tested on this test split before; see `RunResult`.
+        started_from: What prompts of other runs it started from, a sentence each.
+        stages: What each stage used.
     """
 
     format: Literal[1] = 1
@@ -85,8 +96,11 @@ class RunRecord(Data):
     command: str
     config: dict[str, Any]
     versions: dict[str, str]
+    started_from: tuple[str, ...] = ()
+    domains: tuple[DomainRecord, ...]
     criteria: tuple[CriterionRecord, ...]
     plan: Plan
+    stages: tuple[StageRecord, ...] = ()
     rollouts: int
     stopped: str
     candidates: tuple[CandidateRecord, ...]
@@ -113,6 +127,12 @@ class RunRecord(Data):
         return self.candidates[self.winner]
 
     @property
+    def deployable(self) -> bool:
+        """Whether the test found the winner better, and no less safe."""
+        tested = self.held_out
+        return self.conclusion is Conclusion.IMPROVED and tested is not None and tested.deployable
+
+    @property
     def diff(self) -> str:
         """Unified diff of the prompts from seed to winner; empty when the seed stays."""
         return self.seed.bundle.diff(self.chosen.bundle)
@@ -124,14 +144,21 @@ class RunRecord(Data):
         return path
 
 
-def record_of(result: RunResult, about: RunAbout, finished: datetime | None = None) -> RunRecord:
+def record_of(
+    result: RunResult,
+    about: RunAbout,
+    chronicle: Chronicle | None = None,
+    finished: datetime | None = None,
+) -> RunRecord:
     """Return the record of a run; the same run gives the same record but for `invocation`.
 
     Args:
         result: What the engine returned.
         about: What was known before.
+        chronicle: What was used along the way, where it was watched.
         finished: When the run ended; now when None.
     """
+    stages, moments = ([], []) if chronicle is None else (chronicle.stages, chronicle.moments)
     return RunRecord(
         name=about.name,
         task=result.task,
@@ -140,13 +167,22 @@ def record_of(result: RunResult, about: RunAbout, finished: datetime | None = No
         command=about.command,
         config=dict(about.config),
         versions=dict(about.versions),
+        started_from=about.started_from,
+        domains=domains_of(about.rubric),
         criteria=criteria_of(about.rubric),
         plan=result.plan,
+        stages=stages_of(stages),
         rollouts=result.rollouts,
         stopped=result.stopped,
         candidates=candidates_of(result),
         finalists=tuple(
-            FinalistRecord(number=one.candidate.number, fresh=one.fresh, score=one.score)
+            FinalistRecord(
+                number=one.candidate.number,
+                fresh=one.fresh,
+                score=one.score,
+                gain=one.gain,
+                shrunk=one.shrunk,
+            )
             for one in result.choice.finalists
         ),
         winner=result.winner.number,
@@ -158,8 +194,13 @@ def record_of(result: RunResult, about: RunAbout, finished: datetime | None = No
         earlier_tests=result.earlier_tests,
         faults=faults_of(result),
         usage=usage_of(result.ledger),
-        invocation=invocation_of(result, finished or datetime.now(UTC)),
+        invocation=invocation_of(result, finished or datetime.now(UTC), moments),
     )
+
+
+def titles_of(record: RunRecord) -> dict[str, str]:
+    """Return what domains and criteria are called, by id."""
+    return {one.id: one.name for one in (*record.criteria, *record.domains)}
 
 
 def config_yaml(config: Mapping[str, Any]) -> str:

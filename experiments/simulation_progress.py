@@ -7,6 +7,7 @@ from typing import Self
 
 from rich.console import Console
 
+from ..agents.counted import counted
 from ..agents.errors import Fault
 from ..agents.ledger import Ledger
 from ..simulation.played import Played
@@ -55,6 +56,6 @@ class SimulationProgress:
         spent = self._ledger.total
         faults = ", ".join(f"{count} {origin}" for origin, count in sorted(self._faults.items()))
         return (
-            f"{self._turns:,} turns, {spent.calls:,} calls, ${spent.cost:.2f}, "
+            f"{counted(self._turns, 'turn')}, {counted(spent.calls, 'call')}, ${spent.cost:.2f}, "
             f"faults: {faults or 'none'}"
         )

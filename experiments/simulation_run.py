@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..agents.budget import Budget, BudgetExhaustedError
-from ..agents.errors import CotuneError, UsageError
+from ..agents.errors import CotuneError
 from ..agents.fingerprint import fingerprint
 from ..agents.grocery.assistant import PROMPTS
 from ..agents.ledger import Ledger, Role
-from ..agents.models import ModelSettings
 from ..agents.prompts import PromptBundle
-from ..simulation.engines.engine import Engine
-from ..simulation.engines.in_process import InProcess
-from ..simulation.engines.on_ray import OnRay
 from ..simulation.journal import Journal
 from ..simulation.observer import SimulationObserver
 from ..simulation.player import Player
@@ -27,10 +23,10 @@ from ..simulation.setup import Setup
 from ..simulation.simulator import Simulator
 from ..simulation.summary import Summary
 from ..simulation.trajectory_file import write_trajectories
-from ..simulation.users.settings import needs_a_model
 from ..simulation.work import Workload
 from .config import RunConfig
-from .model_access import check_reachable, serving
+from .conversing import engine_of, models_of, require_playable, setup_of
+from .model_access import check_reachable, require_known, serving
 from .run_folder import JOURNAL, make_writable
 
 TRAJECTORIES = "trajectories.jsonl"
@@ -75,13 +71,12 @@ class SimulationRun:
                 ids, so it is the same in every run. None plays all.
 
         Raises:
-            UsageError: Something is missing or wrong.
-            CotuneError: The run's folder cannot be written.
+            CotuneError: Something is missing or wrong.
         """
         scenarios = _sample(load_scenarios(config.simulation.scenarios), most)
         prompts = PromptBundle.load(config.prompts or PROMPTS)
+        require_known(models_of(config))
         folder = config.out / f"simulation-{_run_id(config, prompts)}"
-        make_writable(folder)
         return cls(config, scenarios, prompts, folder)
 
     @property
@@ -96,59 +91,48 @@ class SimulationRun:
         """Where the conversations are written."""
         return self.folder / TRAJECTORIES
 
-    def journal(self) -> Journal:
-        """Open the run's journal."""
-        return Journal(self.folder / JOURNAL)
+    def execute(self, ledger: Ledger, observer: SimulationObserver) -> SimulationEnd:
+        """Play what is not in the run's journal, and write all conversations to `trajectories`.
 
-    def execute(
-        self, journal: Journal, ledger: Ledger, observer: SimulationObserver
-    ) -> SimulationEnd:
-        """Play what is not in the journal, and write all conversations to `trajectories`.
-
-        When the run stops early, because it paused, the budget is spent or a model fails for
-        good, what was played until then is written, too.
+        The run's folder is made when the models are known to answer. When the run stops early,
+        because it paused, the budget is spent or a model fails for good, what was played until
+        then is written, too.
 
         Raises:
             UsageError: A scenario cannot be played.
-            CotuneError: A model cannot be used; nothing was played.
+            CotuneError: A model cannot be used, or the run's folder cannot be written; nothing
+                was played.
         """
         limits = self.config.limits.model_copy(update={"rollouts": len(self.workload)})
         budget = Budget(limits)
         with ExitStack() as stack:
-            models, served = stack.enter_context(serving(self._models()))
-            setup = Setup(
-                assistant=self.config.assistant,
-                models=models,
-                served=served,
-                user=self.config.simulation.user,
-                limits=self.config.simulation.conversation,
-            )
-            return asyncio.run(self._play(setup, journal, ledger, budget, observer))
+            models, served = stack.enter_context(serving(models_of(self.config)))
+            setup = setup_of(self.config, models, served)
+            return asyncio.run(self._run(setup, ledger, budget, observer))
 
-    async def _play(
-        self,
-        setup: Setup,
-        journal: Journal,
-        ledger: Ledger,
-        budget: Budget,
-        observer: SimulationObserver,
+    async def _run(
+        self, setup: Setup, ledger: Ledger, budget: Budget, observer: SimulationObserver
     ) -> SimulationEnd:
         player = Player.of(setup, ledger, budget)
-        _require_playable(self.scenarios, player, self.prompts)
+        source = self.config.simulation.scenarios
+        require_playable(player, self.prompts, self.scenarios, source)
         for model in player.models.values():
             await check_reachable(model)
-        engine = self._engine(setup, player, ledger, budget)
-        settings = self.config.simulation
-        simulator = Simulator(
-            engine,
-            player.identity,
-            journal,
-            ledger,
-            budget,
-            observer,
-            settings.again,
-            self.config.fault_threshold,
-        )
+        make_writable(self.folder)
+        with Journal(self.folder / JOURNAL) as journal:
+            simulator = Simulator(
+                engine=engine_of(self.config, setup, player, ledger, budget),
+                identity=player.identity,
+                journal=journal,
+                ledger=ledger,
+                budget=budget,
+                observer=observer,
+                again=self.config.simulation.again,
+                fault_threshold=self.config.fault_threshold,
+            )
+            return await self._play(simulator)
+
+    async def _play(self, simulator: Simulator) -> SimulationEnd:
         try:
             return SimulationEnd(await simulator.run(self.workload))
         except BudgetExhaustedError as error:
@@ -159,28 +143,9 @@ class SimulationRun:
             said = "The run stopped: nobody reads its output any more. The same command goes on."
             return SimulationEnd(simulator.summary, CotuneError(said))
         finally:
-            await engine.aclose()
+            await simulator.engine.aclose()
             played = simulator.ended(self.workload)
             write_trajectories(self.trajectories, (each.trajectory for each in played))
-
-    def _engine(self, setup: Setup, player: Player, ledger: Ledger, budget: Budget) -> Engine:
-        settings = self.config.simulation
-        if settings.ray is None:
-            return InProcess(player, settings.concurrency)
-        return OnRay(
-            setup,
-            ledger,
-            budget,
-            workers=settings.ray.workers,
-            concurrency=settings.concurrency,
-            address=settings.ray.address,
-        )
-
-    def _models(self) -> dict[Role, ModelSettings]:
-        models = {Role.TASK: self.config.models.task}
-        if needs_a_model(self.config.simulation.user) and self.config.models.user is not None:
-            models[Role.USER] = self.config.models.user
-        return models
 
 
 def _out_of_budget(error: BudgetExhaustedError) -> CotuneError:
@@ -198,16 +163,6 @@ def _sample(scenarios: Sequence[Scenario], most: int | None) -> Sequence[Scenari
     return [scenario for scenario in scenarios if scenario.id in kept]
 
 
-def _require_playable(scenarios: Sequence[Scenario], player: Player, prompts: PromptBundle) -> None:
-    """Refuse a scenario that assistant or customer cannot play, before anything is spent."""
-    for scenario in scenarios:
-        try:
-            player.assistant.start(prompts, scenario.initial_state, 0)
-            player.users.start(scenario, 0)
-        except UsageError as error:
-            raise UsageError(f"Scenario '{scenario.id}' cannot be played: {error}") from error
-
-
 def _run_id(config: RunConfig, prompts: PromptBundle) -> str:
     """Name what makes a simulation another one, so that it gets a folder of its own.
 
@@ -215,10 +170,10 @@ def _run_id(config: RunConfig, prompts: PromptBundle) -> str:
     another folder go on from the journal that is there.
     """
     settings, here = config.simulation, Path.cwd()
-    models = (config.models.task, config.models.user if needs_a_model(settings.user) else None)
+    models = models_of(config)
     content = [
         config.seed,
-        [model and model.identity() for model in models],
+        [models[role].identity() if role in models else None for role in (Role.TASK, Role.USER)],
         prompts.fingerprint,
         settings.scenarios if settings.scenarios in PACKS else str(here / settings.scenarios),
         settings.user.relative_to(here).model_dump(mode="json"),

@@ -8,8 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..agents.ledger import Ledger
+from ..agents.counted import counted
+from ..agents.ledger import Ledger, Role
 from ..simulation.summary import FaultCounts, Summary
+from .conversing import models_of
 from .present import SIMULATION
 from .simulation_run import SimulationEnd, SimulationRun
 
@@ -21,12 +23,19 @@ def announce(run: SimulationRun, console: Console) -> None:
         console.print(SIMULATION, style="yellow")
     where = "over Ray" if config.simulation.ray else "in this process"
     console.print(
-        f"{len(run.workload)} conversations: {len(run.scenarios)} scenarios x "
-        f"{config.simulation.repeats}, customers by {config.simulation.user.kind}, assistant on "
-        f"{config.models.task.model}, {where}.",
+        f"{counted(len(run.workload), 'conversation')}: "
+        f"{counted(len(run.scenarios), 'scenario')} x {config.simulation.repeats}, customers by "
+        f"{_customers(run)}, assistant on {config.models.task.model}, {where}.",
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _customers(run: SimulationRun) -> str:
+    """Say who plays the customers, and on what when it is a model."""
+    model = models_of(run.config).get(Role.USER)
+    kind = run.config.simulation.user.kind
+    return kind if model is None else f"{kind} on {model.model}"
 
 
 def present(summary: Summary, ledger: Ledger, run: SimulationRun, console: Console) -> None:
@@ -35,8 +44,9 @@ def present(summary: Summary, ledger: Ledger, run: SimulationRun, console: Conso
     console.print(_table(summary))
     for role, usage in sorted(ledger.by_role().items()):
         console.print(
-            f"{role} model: {usage.calls:,} calls ({usage.replayed:,} of them earlier), "
-            f"{usage.attempts:,} requests, {usage.tokens:,} tokens, ${usage.cost:.4f}",
+            f"{role} model: {counted(usage.calls, 'call')} ({usage.replayed:,} earlier), "
+            f"{counted(usage.attempts, 'request')}, {counted(usage.tokens, 'token')}, "
+            f"${usage.cost:.4f}",
             highlight=False,
             soft_wrap=True,
         )

@@ -6,7 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..agents.ledger import Usage
 from ..optimizer.held_out import Comparison
@@ -14,19 +14,12 @@ from .charts import front_figure
 from .conclusion import reading, sentence
 from .record_parts import CandidateRecord
 from .run_record import FILE_NAME as RECORD_FILE
-from .run_record import RunAbout, RunRecord, config_yaml
+from .run_record import RunAbout, RunRecord, config_yaml, titles_of
+from .tracked_curves import Curves, Decided, Point
 
 _MAX_PARAM = 500
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]")
 _TABLES = ("candidates.json", "pareto_front.json", "held_out.json", "ledger.json", "faults.json")
-
-
-class Point(NamedTuple):
-    """One value of a metric; the step is the number of rollouts used."""
-
-    name: str
-    value: float
-    step: int
 
 
 def params_of(about: RunAbout) -> dict[str, str]:
@@ -112,12 +105,12 @@ def _text(value: object) -> str:
 
 
 def _curves(record: RunRecord) -> Iterator[Point]:
-    best = 0.0
+    curves = Curves()
+    spent = {one.candidate: one.usd for one in record.invocation.moments}
     for one in record.candidates:
-        if one.val_score is not None:
-            best = max(best, one.val_score)
-            yield Point("val_score", one.val_score, one.rollouts)
-            yield Point("val_best", best, one.rollouts)
+        yield from curves.candidate(Decided.read(one), spent.get(one.number, 0.0))
+    for moment in record.invocation.moments:
+        yield from curves.moment(moment)
 
 
 def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
@@ -132,6 +125,7 @@ def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
     if record.held_out is not None:
         yield "held_out/examples", record.held_out.examples
         yield "held_out/lost", record.held_out.lost
+        yield "held_out/deployable", float(record.held_out.deployable)
         for name, comparison in _comparisons(record):
             yield from _compared(f"held_out/{name}", comparison)
     for role, usage in _by_role(record).items():
@@ -145,7 +139,9 @@ def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
 def _comparisons(record: RunRecord) -> list[tuple[str, Comparison]]:
     if record.held_out is None:
         return []
-    return [("overall", record.held_out.overall), *sorted(record.held_out.objectives.items())]
+    failures = {f"failures/{name}": one for name, one in record.held_out.critical.items()}
+    parts = {**record.held_out.objectives, **failures}
+    return [("overall", record.held_out.overall), *sorted(parts.items())]
 
 
 def _compared(name: str, comparison: Comparison) -> Iterator[tuple[str, float]]:
@@ -181,7 +177,7 @@ def _candidate_rows(candidates: Iterable[CandidateRecord]) -> list[dict[str, Any
     names = sorted({name for one in found for name in one.objectives})
     return [
         {
-            **one.model_dump(mode="json", exclude={"objectives", "prompts"}),
+            **one.model_dump(mode="json", exclude={"objectives", "prompts", "val"}),
             **{f"val.{name}": one.objectives.get(name) for name in names},
         }
         for one in found
@@ -189,17 +185,18 @@ def _candidate_rows(candidates: Iterable[CandidateRecord]) -> list[dict[str, Any
 
 
 def _held_out_rows(record: RunRecord) -> list[dict[str, Any]]:
-    titles = {one.id: one.name for one in record.criteria}
+    titles = titles_of(record)
     return [
         {
             "score": name,
-            "title": titles.get(name, name),
+            "title": titles.get(name.removeprefix("failures/"), name),
             "seed": comparison.seed,
             "winner": comparison.winner,
             "difference": comparison.difference.mean,
             "low": comparison.difference.low,
             "high": comparison.difference.high,
             "confidence": comparison.difference.confidence,
+            "p_value": comparison.p_value,
             "examples": comparison.difference.n,
             "families": comparison.difference.clusters,
             "method": comparison.difference.method,

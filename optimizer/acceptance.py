@@ -59,11 +59,9 @@ def decide(before: Sequence[Rollout], after: Sequence[Rollout], min_gain: float 
     assert low is not None
     assert high is not None
     said = f"{low:.3f} → {high:.3f} on {len(pairs)} examples"
-    worse = _regressions(parent, child)
-    if worse:
-        return Decision(
-            False, f"critical criterion {worse[0]} fails more often ({said})", low, high
-        )
+    if worse := critical_regressions(parent, child):
+        name = next(iter(worse))
+        return Decision(False, f"critical criterion {name} fails more often ({said})", low, high)
     if high - low <= min_gain:
         return Decision(False, f"not better ({said})", low, high)
     return Decision(True, f"better ({said})", low, high)
@@ -90,9 +88,16 @@ def unquoted(
     return [pair[0] for pair in kept], [pair[1] for pair in kept]
 
 
-def _regressions(parent: Sequence[Rollout], child: Sequence[Rollout]) -> list[str]:
-    before, after = (
+def critical_regressions(
+    before: Sequence[Rollout], after: Sequence[Rollout]
+) -> dict[str, tuple[int, int]]:
+    """Return the critical criteria that fail more often after than before, with both counts."""
+    counts = [
         Counter(name for rollout in side for name in rollout.critical_failures)
-        for side in (parent, child)
-    )
-    return sorted(name for name in after if after[name] > before[name])
+        for side in (before, after)
+    ]
+    return {
+        name: (counts[0][name], counts[1][name])
+        for name in sorted(counts[1])
+        if counts[1][name] > counts[0][name]
+    }

@@ -35,6 +35,7 @@ class Candidate:
         before: The parent's mean score on the minibatch, 0 to 1.
         after: Its own mean score there.
         val: Its rollouts on the val split; empty unless accepted or seed.
+        diagnosis: What its author thought was wrong with the parent; empty when not said.
     """
 
     number: int
@@ -46,6 +47,7 @@ class Candidate:
     before: float | None = None
     after: float | None = None
     val: Sequence[Rollout] = ()
+    diagnosis: str = ""
 
     @property
     def val_score(self) -> float | None:
@@ -75,10 +77,12 @@ class Pool:
         before: float | None = None,
         after: float | None = None,
         val: Sequence[Rollout] = (),
+        diagnosis: str = "",
     ) -> Candidate:
         """Append a candidate and return it with its number."""
+        number = len(self.candidates)
         candidate = Candidate(
-            len(self.candidates), bundle, parent, status, reason, rollouts, before, after, val
+            number, bundle, parent, status, reason, rollouts, before, after, val, diagnosis
         )
         self.candidates.append(candidate)
         return candidate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..agents.assistant import AgentCall, ToolCall
@@ -55,6 +55,7 @@ class Finding:
         turn: Where, from 0; None when it cannot be told.
         blamed: (agent, share in (0, 1], what shows it), the largest share first.
         influences: The agents that the rubric lets influence the criterion.
+        rules: By agent, the rules that the rubric has for its prompt.
     """
 
     criterion: str
@@ -65,6 +66,7 @@ class Finding:
     turn: int | None
     blamed: tuple[tuple[str, float, str], ...]
     influences: tuple[str, ...] = ()
+    rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def _finding_of(rubric: Rubric, shared: Sequence[Blame]) -> Finding:
         turn=shared[0].turn,
         blamed=tuple((each.agent, each.share, each.reason) for each in shared),
         influences=tuple(criterion.agents),
+        rules=dict(criterion.rules),
     )
 
 
@@ -176,4 +179,6 @@ def _turn_from_json(data: Mapping[str, Any]) -> CaseTurn:
 
 def _finding_from_json(data: Mapping[str, Any]) -> Finding:
     blamed = tuple((agent, share, reason) for agent, share, reason in data["blamed"])
-    return Finding(**{**data, "blamed": blamed, "influences": tuple(data["influences"])})
+    rules = {agent: tuple(said) for agent, said in data["rules"].items()}
+    influences = tuple(data["influences"])
+    return Finding(**{**data, "blamed": blamed, "influences": influences, "rules": rules})

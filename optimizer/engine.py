@@ -13,8 +13,9 @@ from ..simulation.journal import Journal
 from .candidate import Pool
 from .evaluator import Evaluator
 from .held_out import HeldOut, compare_held_out
+from .noise import Noise, measure_noise
 from .observer import Observer, Silent
-from .plan import make_plan
+from .plan import Plan, make_plan
 from .proposers.proposer import Proposer
 from .result import RunResult
 from .search import search
@@ -26,6 +27,19 @@ _TESTED = "tested_winners"
 
 
 @dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known before the search.
+
+    Attributes:
+        plan: What the budget buys.
+        noise: How much scores vary of themselves; None where it was not measured.
+    """
+
+    plan: Plan
+    noise: Noise | None
+
+
+@dataclass(slots=True)
 class Engine:
     """One run.
 
@@ -49,6 +63,34 @@ class Engine:
     ledger: Ledger
     budget: Budget
     observer: Observer = field(default_factory=Silent)
+    _evaluator: Evaluator = field(init=False)
+    _survey: Survey | None = None
+
+    def __post_init__(self) -> None:
+        self._evaluator = Evaluator(
+            self.task,
+            self.journal,
+            self.ledger,
+            self.budget,
+            self.observer,
+            self.settings.fault_threshold,
+        )
+
+    async def survey(self) -> Survey:
+        """Measure the noise, where the settings ask for it, and say what the budget buys.
+
+        What it plays, the search and the selection would have to play; `run` begins with it.
+
+        Raises:
+            UsageError: The budget does not buy one candidate.
+            BudgetExhaustedError: Tokens or money ended before the noise was measured.
+        """
+        if self._survey is None:
+            plan = make_plan(self.settings, self.task.splits)
+            self.observer.step("noise", plan.noise)
+            noise = await measure_noise(self.task, self._evaluator, self.settings.noise)
+            self._survey = Survey(make_plan(self.settings, self.task.splits, noise), noise)
+        return self._survey
 
     async def run(self) -> RunResult:
         """Search, choose a winner on val, and compare it with the seed on test.
@@ -60,18 +102,13 @@ class Engine:
             BudgetExhaustedError: Tokens or money ended before the seed was scored.
         """
         started = time.monotonic()
-        plan = make_plan(self.settings, self.task.splits)
-        evaluator = Evaluator(
-            self.task,
-            self.journal,
-            self.ledger,
-            self.budget,
-            self.observer,
-            self.settings.fault_threshold,
-        )
+        survey, evaluator = await self.survey(), self._evaluator
+        plan = survey.plan
         self.budget.reserve(plan.reserved)
         self.observer.step("search", plan.search)
-        found = await search(self.task, self.settings, evaluator, self.proposer, self.observer)
+        found = await search(
+            self.task, self.settings, evaluator, self.proposer, self.observer, survey.noise
+        )
         stopped = [found.stopped]
         self.budget.reserve(plan.test)
         self.observer.step("selection", plan.selection)

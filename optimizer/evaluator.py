@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,16 +69,22 @@ class Evaluator:
             PausedError: Too many faults.
             ModelUnusableError: No model call can succeed.
         """
-        keys = self._keys(examples, candidate, repeat)
+        return (await self.evaluate_all([(examples, candidate)], repeat))[0]
+
+    async def evaluate_all(
+        self, work: Sequence[tuple[Sequence[Example], PromptBundle]], repeat: int = 0
+    ) -> list[list[Rollout]]:
+        """Score candidates, each on examples of its own, all side by side; see `evaluate`."""
+        keys = [self._keys(examples, candidate, repeat) for examples, candidate in work]
         missing = {
-            key: example
-            for key, example in zip(keys, examples, strict=True)
+            key: (example, candidate)
+            for (examples, candidate), found in zip(work, keys, strict=True)
+            for example, key in zip(examples, found, strict=True)
             if key not in self._known
         }
         self.budget.take(len(missing))
-        fresh = [item for item in missing.items() if not self._replayed(item[0])]
-        await self._play(fresh, candidate, repeat)
-        return [self._known[key] for key in keys]
+        await self._play({k: each for k, each in missing.items() if not self._replayed(k)}, repeat)
+        return [[self._known[key] for key in found] for found in keys]
 
     def recall(
         self, examples: Sequence[Example], candidate: PromptBundle, repeat: int = 0
@@ -107,15 +113,13 @@ class Evaluator:
         self._keep(key, rollout, replayed=True)
         return True
 
-    async def _play(
-        self, work: Sequence[tuple[str, Example]], candidate: PromptBundle, repeat: int
-    ) -> None:
+    async def _play(self, work: Mapping[str, tuple[Example, PromptBundle]], repeat: int) -> None:
         """Play rollouts side by side; journal each as it ends, exclusions when all have."""
         lost: dict[str, Rollout] = {}
         stop: list[Exception] = []
         allowed = allowed_faults(self.fault_threshold, self.budget.rollouts)
 
-        async def play(key: str, example: Example) -> None:
+        async def play(key: str, example: Example, candidate: PromptBundle) -> None:
             try:
                 with charged_to(key=key):
                     rollout = await self.task.rollout(example, candidate, repeat)
@@ -126,20 +130,19 @@ class Evaluator:
             spent = added(rollout.spending, self.ledger.collect_parts(key))
             rollout = replace(rollout, spending=spent)
             if rollout.fault is None:
-                self.journal.put(key, rollout.to_json())
-                self._keep(key, rollout, replayed=False)
+                self._keep(key, self._journaled(key, rollout), replayed=False)
                 return
             lost[key] = rollout
             if len(self.faults) + len(lost) > allowed:
                 stop.append(_paused(rollout.fault, len(self.faults) + len(lost), self.budget))
 
-        queue = iter(work)
+        queue = iter(work.items())
 
         async def play_in_turn() -> None:
-            for key, example in queue:
+            for key, (example, candidate) in queue:
                 if stop:
                     return
-                await play(key, example)
+                await play(key, example, candidate)
 
         await asyncio.gather(*(play_in_turn() for _ in range(self.task.concurrency)))
         if stop:
@@ -151,8 +154,10 @@ class Evaluator:
         # An exclusion becomes part of the run only when the run goes on with it: after a pause
         # the lost rollouts are played again.
         for key, rollout in lost.items():
-            self.journal.put(key, rollout.to_json())
-            self._keep(key, rollout, replayed=False)
+            self._keep(key, self._journaled(key, rollout), replayed=False)
+
+    def _journaled(self, key: str, rollout: Rollout) -> Rollout:
+        return Rollout.from_json(self.journal.keep(key, rollout.to_json()))
 
     def _keep(self, key: str, rollout: Rollout, *, replayed: bool) -> None:
         self._known[key] = rollout

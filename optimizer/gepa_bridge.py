@@ -1,4 +1,4 @@
-"""The bridge to gepa: its adapter, acceptance criterion, callbacks and stopper, in our terms.
+"""The bridge to gepa: its adapter, selectors, acceptance criterion and callbacks, in our terms.
 
 gepa is synchronous, so it runs in a thread of its own; everything it asks for is done on the
 run's event loop. What was measured of gepa 0.1.4 and is dealt with here:
@@ -8,7 +8,9 @@ run's event loop. What was measured of gepa 0.1.4 and is dealt with here:
 - it needs a number for every example: a rollout lost to a fault gets the mean of the others,
   which moves no mean, while acceptance leaves such pairs out;
 - it checks its budget between iterations only: our evaluator refuses before it overshoots;
-- it can go round for ever without spending anything: patience counts every iteration.
+- it can go round for ever without spending anything: patience counts every iteration;
+- it asks for one proposal after the other: ours are begun when their rollouts are there, so that
+  those of one iteration are written side by side.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, cast
 
 from gepa.core.adapter import EvaluationBatch, GEPAAdapter
@@ -25,36 +28,45 @@ from gepa.proposer.base import CandidateProposal
 
 from ..agents.budget import BudgetExhaustedError
 from ..agents.prompts import PromptBundle
-from .acceptance import Decision, decide, unquoted
+from .acceptance import Decision
+from .acceptor import Acceptor, Pairing
 from .candidate import Pool, Status
-from .case import Case
+from .component_selection import ComponentSelection
+from .drafting import Drafting
 from .evaluator import Evaluator
 from .example import Example
-from .guards import Guards
+from .example_loader import ExampleLoader
 from .observer import Observer
-from .proposers.proposer import Assignment, ProposalFailedError, Proposer, TurnedDown
-from .rollout import Lesson, Rollout, mean_score
-from .settings import Search
+from .proposers.proposer import Draft, ProposalFailedError
+from .rollout import Rollout, mean_score
 
 _MAX_PROPOSER_FAILURES = 3
+_BEGUN = "begun"
 
 
-class ExampleLoader:
-    """A split as gepa's data loader, keyed by example ids, which are unique over all splits."""
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What decides in a search; each is a file of its own.
 
-    def __init__(self, examples: Sequence[Example]) -> None:
-        self._examples = {example.id: example for example in examples}
+    Attributes:
+        selection: Which agents a proposal may change.
+        drafting: What is proposed.
+        acceptor: Whether a child joins the pool.
+        patience: Iterations without an accepted child after which the search ends.
+    """
 
-    def all_ids(self) -> list[str]:
-        """Return the ids in order."""
-        return list(self._examples)
+    selection: ComponentSelection
+    drafting: Drafting
+    acceptor: Acceptor
+    patience: int
 
-    def fetch(self, ids: Sequence[str]) -> list[Example]:
-        """Return the examples with these ids."""
-        return [self._examples[id_] for id_ in ids]
 
-    def __len__(self) -> int:
-        return len(self._examples)
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A proposal under way, and the rollouts it is written from."""
+
+    draft: Future[Draft]
+    rollouts: list[Rollout]
 
 
 class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
@@ -70,10 +82,8 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         self,
         seed: PromptBundle,
         val: ExampleLoader,
-        settings: Search,
+        policies: Policies,
         evaluator: Evaluator,
-        proposer: Proposer,
-        guards: Guards,
         observer: Observer,
     ) -> None:
         self.pool = Pool()
@@ -81,15 +91,15 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         self.error: Exception | None = None
         self._seed = seed
         self._val = val
-        self._settings = settings
+        self._policies = policies
         self._evaluator = evaluator
-        self._proposer = proposer
-        self._guards = guards
         self._observer = observer
         self._loop = asyncio.get_running_loop()
-        self._pending: Future[Any] | None = None
+        self._pending: set[Future[Any]] = set()
         self._abandoned = False
-        self._promised: dict[str, tuple[PromptBundle, int, Decision]] = {}
+        self._promised: dict[str, _Promise] = {}
+        self._diagnoses: dict[str, str] = {}
+        self._draws = 0
         self._fruitless = 0
         self._failures = 0
 
@@ -99,14 +109,14 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         self, batch: list[Example], candidate: dict[str, str], capture_traces: bool = False
     ) -> EvaluationBatch[Rollout, Rollout]:
         """Score a candidate on examples."""
-        rollouts = self._on_loop(self._evaluator.evaluate(batch, self._bundle(candidate)))
-        fill = mean_score(rollouts) or 0.0
-        return EvaluationBatch(
-            outputs=rollouts,
-            scores=[fill if rollout.score is None else rollout.score for rollout in rollouts],
-            trajectories=rollouts,
-            objective_scores=[dict(rollout.objectives) for rollout in rollouts],
-        )
+        return self.batch_evaluate([(candidate, batch)])[0]
+
+    def batch_evaluate(
+        self, items: list[tuple[dict[str, str], list[Example]]]
+    ) -> list[EvaluationBatch[Rollout, Rollout]]:
+        """Score candidates, each on examples of its own, side by side."""
+        work = [(batch, self._bundle(candidate)) for candidate, batch in items]
+        return [_evaluated(one) for one in self._on_loop(self._evaluator.evaluate_all(work))]
 
     def make_reflective_dataset(
         self,
@@ -114,9 +124,11 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         eval_batch: EvaluationBatch[Rollout, Rollout],
         components_to_update: list[str],
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the rollouts for each agent; what they teach is for the proposer to say."""
-        rollouts = [{"rollout": rollout} for rollout in eval_batch.outputs]
-        return dict.fromkeys(components_to_update, rollouts)
+        """Begin to write, and return what is under way; gepa hands it to `propose_new_texts`."""
+        parent, rollouts = self._bundle(candidate), list(eval_batch.outputs)
+        drafting = self._policies.drafting
+        draft = self._begin(drafting.draft(self.pool, parent, components_to_update, rollouts))
+        return {_BEGUN: [{_BEGUN: _Begun(draft, rollouts)}]}
 
     def propose_new_texts(  # type: ignore[override]
         self,
@@ -125,19 +137,10 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         components_to_update: list[str],
     ) -> dict[str, str]:
         """Return texts that passed the guards, or nothing; never raises."""
-        parent = self._bundle(candidate)
-        records = reflective_dataset[components_to_update[0]]
-        rollouts = [record["rollout"] for record in records]
-        assignment = Assignment(
-            prompts=parent.only(*components_to_update),
-            lessons={agent: _lessons(rollouts, agent) for agent in parent},
-            rejected=self._rejected(parent),
-            max_length=self._settings.max_prompt_length,
-            bundle=parent,
-            cases=_cases(rollouts),
-        )
+        begun: _Begun = reflective_dataset[_BEGUN][0][_BEGUN]
         try:
-            texts = self._guarded(parent, self._on_loop(self._proposer.propose(assignment)))
+            draft = self._ended(begun.draft)
+            texts = self._guarded(self._bundle(candidate), draft, begun.rollouts)
         except ProposalFailedError as error:
             self._proposer_failed(str(error))
         except BudgetExhaustedError as error:
@@ -150,23 +153,50 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
             return texts
         return {}
 
+    # What gepa asks of a component selector
+
+    def select_agents(
+        self,
+        state: GEPAState,
+        trajectories: list[Rollout],
+        subsample_scores: list[float],
+        candidate_idx: int,
+        candidate: dict[str, str],
+    ) -> list[str]:
+        """Return the agents whose prompts may change."""
+        self._draws += 1
+        return self._policies.selection(trajectories, list(candidate), self._draws)
+
     # What gepa asks of an acceptance criterion
 
     def should_accept(self, proposal: CandidateProposal, state: GEPAState) -> bool:
         """Decide on a proposal and note why."""
         assert proposal.eval_before is not None
         assert proposal.eval_after is not None
-        before = cast(list[Rollout], proposal.eval_before.outputs)
-        after = cast(list[Rollout], proposal.eval_after.outputs)
-        bundle = self._bundle(proposal.candidate)
-        written_from = self._bundle(state.program_candidates[proposal.parent_program_ids[0]])
-        pairs = unquoted(before, after, written_from, bundle)
-        decision = decide(*pairs, self._settings.min_gain)
-        parent = self.pool.number_of(written_from)
+        parent = self._bundle(state.program_candidates[proposal.parent_program_ids[0]])
+        child = self._bundle(proposal.candidate)
+        if any(known.bundle == child for known in self.pool.candidates):
+            return False  # another proposal of the same iteration was the same
+        pairing = Pairing(
+            parent,
+            child,
+            cast(list[Rollout], proposal.eval_before.outputs),
+            cast(list[Rollout], proposal.eval_after.outputs),
+        )
+        number = self.pool.number_of(parent)
+        try:
+            decision = self._on_loop(self._policies.acceptor.decide(pairing, self.pool))
+        except BudgetExhaustedError as error:
+            self.stopped = error.limit
+            undecided = Decision(
+                False, f"undecided when the budget ended: {error.limit}", None, None
+            )
+            self._consider(child, number, Status.UNFINISHED, undecided)
+            return False
         if decision.accepted:
-            self._promised[bundle.fingerprint] = bundle, parent, decision
+            self._promised[child.fingerprint] = _Promise(child, number, decision)
         else:
-            self._consider(bundle, parent, Status.REJECTED, decision)
+            self._consider(child, number, Status.REJECTED, decision)
         return decision.accepted
 
     # What gepa tells its callbacks
@@ -179,13 +209,13 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
             seed = Decision(True, "the prompts to start from", None, None)
             self._consider(bundle, None, Status.SEED, seed, val)
             return
-        _, parent, decision = self._promised.pop(bundle.fingerprint)
-        self._consider(bundle, parent, Status.ACCEPTED, decision, val)
+        promise = self._promised.pop(bundle.fingerprint)
+        self._consider(bundle, promise.parent, Status.ACCEPTED, promise.decision, val)
 
     def on_iteration_end(self, event: IterationEndEvent) -> None:
         """Count iterations that led to nothing."""
         self._fruitless = 0 if event["proposal_accepted"] else self._fruitless + 1
-        if self._fruitless >= self._settings.patience and not self.stopped:
+        if self._fruitless >= self._policies.patience and not self.stopped:
             self.stopped = f"no accepted candidate in {self._fruitless} iterations"
 
     # What gepa asks of a stopper
@@ -200,53 +230,52 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         """End what gepa is waiting for, so that its thread can end too."""
         self._abandoned = True
         self.stopped = self.stopped or "interrupted"
-        if self._pending is not None:
-            self._pending.cancel()
+        for pending in list(self._pending):
+            pending.cancel()
 
     def close(self) -> None:
         """Note accepted children that the budget did not let be scored on val."""
-        for bundle, parent, decision in self._promised.values():
-            self._consider(bundle, parent, Status.UNFINISHED, decision)
+        for promise in self._promised.values():
+            self._consider(promise.child, promise.parent, Status.UNFINISHED, promise.decision)
 
     # Inside
 
     def _on_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine on the run's event loop and wait for it on gepa's thread."""
-        self._pending = asyncio.run_coroutine_threadsafe(work, self._loop)
+        return self._ended(self._begin(work))
+
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        begun = asyncio.run_coroutine_threadsafe(work, self._loop)
+        self._pending.add(begun)
         if self._abandoned:  # between two calls, when there was nothing to cancel
-            self._pending.cancel()
-        return self._pending.result()
+            begun.cancel()
+        return begun
+
+    def _ended(self, begun: Future[Any]) -> Any:
+        try:
+            return begun.result()
+        finally:
+            self._pending.discard(begun)
 
     def _bundle(self, texts: Mapping[str, str]) -> PromptBundle:
         return self._seed.with_texts(texts)
 
-    def _rejected(self, parent: PromptBundle) -> list[TurnedDown]:
-        """Return what was tried from this parent before and turned down, oldest first."""
-        number = self.pool.number_of(parent)
-        return [
-            TurnedDown(_changed(parent, candidate.bundle), candidate.reason)
-            for candidate in self.pool.candidates
-            if candidate.parent == number and candidate.status in (Status.REJECTED, Status.REFUSED)
-        ]
-
-    def _guarded(self, parent: PromptBundle, texts: Mapping[str, str]) -> dict[str, str]:
+    def _guarded(
+        self, parent: PromptBundle, draft: Draft, rollouts: Sequence[Rollout]
+    ) -> dict[str, str]:
         """Return the texts, or nothing when a guard refuses one of them or they were tried."""
-        if not texts:
+        if not draft.texts:
             return {}
-        child = parent.with_texts(texts)
-        refusals = (
-            f"{agent}: {reason}"
-            for agent, text in texts.items()
-            if (reason := self._guards.refusal(parent[agent], text))
-        )
-        refusal = next(refusals, None)
+        child = parent.with_texts(draft.texts)
+        self._diagnoses[child.fingerprint] = draft.diagnosis
+        refusal = self._policies.drafting.refusal(parent, draft.texts, rollouts)
         if refusal is not None:
             decision = Decision(False, refusal, None, None)
             self._consider(child, self.pool.number_of(parent), Status.REFUSED, decision)
             return {}
         if any(candidate.bundle == child for candidate in self.pool.candidates):
             return {}
-        return dict(texts)
+        return dict(draft.texts)
 
     def _proposer_failed(self, reason: str) -> None:
         self._failures += 1
@@ -270,20 +299,25 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
             before=decision.before,
             after=decision.after,
             val=val,
+            diagnosis=self._diagnoses.get(bundle.fingerprint, ""),
         )
         self._observer.considered(candidate)
 
 
-def _lessons(rollouts: Sequence[Rollout], agent: str) -> list[Lesson]:
-    found = [lesson for rollout in rollouts for lesson in rollout.lessons.get(agent, ())]
-    return sorted(found, key=lambda lesson: not lesson.failed)
+@dataclass(frozen=True, slots=True)
+class _Promise:
+    """An accepted child that is still to be scored on val."""
+
+    child: PromptBundle
+    parent: int
+    decision: Decision
 
 
-def _cases(rollouts: Sequence[Rollout]) -> list[Case]:
-    """Return the conversations that lost points, the worst first."""
-    found = [rollout.case for rollout in rollouts if rollout.case is not None]
-    return sorted(found, key=lambda case: case.score)
-
-
-def _changed(before: PromptBundle, after: PromptBundle) -> dict[str, str]:
-    return {agent: after[agent].text for agent in after if after[agent] != before[agent]}
+def _evaluated(rollouts: list[Rollout]) -> EvaluationBatch[Rollout, Rollout]:
+    fill = mean_score(rollouts) or 0.0
+    return EvaluationBatch(
+        outputs=rollouts,
+        scores=[fill if rollout.score is None else rollout.score for rollout in rollouts],
+        trajectories=rollouts,
+        objective_scores=[dict(rollout.objectives) for rollout in rollouts],
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..agents.prompts import Prompt
 
@@ -36,6 +36,10 @@ class Guards:
             max_length,
             frozenset(text for text in normalised if len(text.split()) >= _MIN_QUOTE_WORDS),
         )
+
+    def also(self, texts: Iterable[str]) -> Guards:
+        """Return guards that keep these texts out of prompts, too."""
+        return replace(self, secret=self.secret | Guards.protecting(texts, 0).secret)
 
     def refusal(self, parent: Prompt, text: str) -> str | None:
         """Return why this text may not replace the parent's, or None when it may."""

@@ -9,14 +9,22 @@ from typing import Any, cast
 
 from gepa.api import optimize
 from gepa.core.callbacks import GEPACallback
+from gepa.proposer.reflective_mutation.base import ReflectionComponentSelector
+from gepa.strategies.proposal_sampling import IndependentSampling
 
 from ..agents.budget import BudgetExhaustedError
+from .acceptor import Acceptor
 from .candidate import Pool
+from .component_selection import component_selection
+from .drafting import Drafting
 from .evaluator import Evaluator
-from .gepa_bridge import ExampleLoader, GepaBridge
+from .example_loader import ExampleLoader
+from .gepa_bridge import GepaBridge, Policies
 from .guards import Guards
+from .noise import Noise
 from .observer import Observer
 from .proposers.proposer import Proposer
+from .racing import Race
 from .settings import EngineSettings
 from .task import Task
 
@@ -37,6 +45,7 @@ async def search(
     evaluator: Evaluator,
     proposer: Proposer,
     observer: Observer,
+    noise: Noise | None = None,
 ) -> SearchOutcome:
     """Evolve prompts until the budget, the proposer or patience ends it.
 
@@ -46,8 +55,8 @@ async def search(
         BudgetExhaustedError: The budget ended before the seed was scored.
     """
     val = ExampleLoader(task.splits.val)
-    guards = _guards(task, proposer, settings.search.max_prompt_length)
-    bridge = GepaBridge(task.seed, val, settings.search, evaluator, proposer, guards, observer)
+    policies = _policies(task, settings, evaluator, proposer, noise)
+    bridge = GepaBridge(task.seed, val, policies, evaluator, observer)
     running = asyncio.ensure_future(asyncio.to_thread(_run_gepa, task, settings, bridge, val))
     try:
         await asyncio.shield(running)
@@ -76,6 +85,8 @@ def _run_gepa(
         adapter=bridge,
         candidate_selection_strategy=settings.search.parents,
         frontier_type=settings.search.frontier,
+        module_selector=cast(ReflectionComponentSelector, bridge.select_agents),
+        sampling_strategy=IndependentSampling(settings.search.parallel),
         reflection_minibatch_size=min(settings.search.minibatch, len(task.splits.train)),
         acceptance_criterion=bridge,
         stop_callbacks=[bridge],
@@ -83,6 +94,24 @@ def _run_gepa(
         track_best_outputs=False,
         logger=_Logger(),
         seed=settings.seed,
+    )
+
+
+def _policies(
+    task: Task[Any],
+    settings: EngineSettings,
+    evaluator: Evaluator,
+    proposer: Proposer,
+    noise: Noise | None,
+) -> Policies:
+    search, splits = settings.search, task.splits
+    guards = _guards(task, proposer, search.max_prompt_length)
+    race = Race.of(search, noise)
+    return Policies(
+        component_selection(search, settings.seed),
+        Drafting(proposer, guards, search),
+        Acceptor(search, splits.train, splits.val, evaluator, race),
+        search.patience,
     )
 
 

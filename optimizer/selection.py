@@ -11,6 +11,7 @@ from .evaluator import Evaluator
 from .example import Example
 from .rollout import Rollout, mean_score
 from .settings import Selection
+from .shrinkage import gain_of, shrunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Finalist:
         score: Mean over the search's and the fresh rollouts together.
         holds: Whether the fresh repeats alone say that it is better than the seed.
         gain: Gain on the seed over all its rollouts on val, in pairs.
+        shrunk: That gain less the luck that is probably in it, which is what to expect.
     """
 
     candidate: Candidate
@@ -30,6 +32,7 @@ class Finalist:
     score: float
     holds: Decision
     gain: float
+    shrunk: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +49,20 @@ async def choose(
 ) -> Choice:
     """Run the finalists again on val and choose the best by all their rollouts.
 
-    The seed runs again too, and stays unless a finalist beats it on the fresh repeats, no critical
-    criterion failing more often: neither a lucky candidate nor an unlucky seed is a reason to ship
-    a prompt. Comparisons are pair by pair, so that what a fault hit on one side counts on neither.
+    The seed runs again too, and stays unless a finalist beats it on the fresh repeats. No critical
+    criterion may fail more often with the finalist, neither on val in the search nor on the fresh
+    repeats: a lucky candidate, an unlucky seed or a high total is no reason to ship a prompt. The
+    best of several is best partly by luck, so they are compared by their shrunk gains.
+    Comparisons are pair by pair: what a fault hit on one side counts on neither.
     """
     seed, ranked = pool.seed, _ranked(pool)[: settings.finalists]
     again = _Again(val, evaluator, settings.repeats)
     fresh_seed = await again(seed) if ranked else []
-    finalists = [_finalist(seed, fresh_seed, one, await again(one)) for one in ranked]
+    finalists = _finalists(seed, fresh_seed, ranked, [await again(one) for one in ranked])
     kept = [one for one in finalists if one.holds.accepted]
     if not kept:
         return Choice(seed, tuple(finalists), _why_the_seed(finalists))
-    best = max(kept, key=lambda one: (one.gain, -one.candidate.bundle.length))
+    best = max(kept, key=lambda one: (one.shrunk, one.gain, -one.candidate.bundle.length))
     reason = f"best of {len(finalists)} finalists over all their val rollouts ({best.score:.3f})"
     return Choice(best.candidate, tuple(finalists), reason)
 
@@ -85,17 +90,27 @@ class _Again:
         return fresh
 
 
-def _finalist(
-    seed: Candidate, fresh_seed: Sequence[Rollout], candidate: Candidate, fresh: Sequence[Rollout]
-) -> Finalist:
-    everything = [*candidate.val, *fresh]
-    return Finalist(
-        candidate,
-        mean_score(fresh),
-        mean_score(everything) or 0.0,
-        decide(fresh_seed, fresh),
-        decide([*seed.val, *fresh_seed], everything).gain,
-    )
+def _finalists(
+    seed: Candidate,
+    fresh_seed: Sequence[Rollout],
+    ranked: Sequence[Candidate],
+    fresh: Sequence[Sequence[Rollout]],
+) -> list[Finalist]:
+    everything = [[*one.val, *again] for one, again in zip(ranked, fresh, strict=True)]
+    gains = [gain_of([*seed.val, *fresh_seed], rollouts) for rollouts in everything]
+    return [
+        Finalist(
+            candidate,
+            mean_score(again),
+            mean_score(rollouts) or 0.0,
+            decide(fresh_seed, again),
+            gain.mean,
+            expected,
+        )
+        for candidate, again, rollouts, gain, expected in zip(
+            ranked, fresh, everything, gains, shrunk(gains), strict=True
+        )
+    ]
 
 
 def _why_the_seed(finalists: Sequence[Finalist]) -> str:

@@ -9,6 +9,36 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..agents.budget import Limits
 
 
+class Race(BaseModel):
+    """How long a child and its parent are compared on train before it is decided.
+
+    Attributes:
+        step: Examples added while it is undecided.
+        most: Examples compared at most, the minibatch among them.
+        confidence: With which each look must tell the two apart to end the race, one-sided.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    step: int = Field(default=8, ge=1)
+    most: int = Field(default=48, ge=2)
+    confidence: float = Field(default=0.9, gt=0.5, lt=1)
+
+
+class NoiseSettings(BaseModel):
+    """How the noise of the scores is measured before anything is optimized.
+
+    Attributes:
+        examples: Val examples the seed is run on; 0 measures nothing.
+        repeats: Rollouts of each.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    examples: int = Field(default=0, ge=0)
+    repeats: int = Field(default=2, ge=2)
+
+
 class Search(BaseModel):
     """How candidates are found.
 
@@ -19,6 +49,16 @@ class Search(BaseModel):
         parents: How gepa draws the parent.
         frontier: Over what gepa keeps its Pareto front.
         max_prompt_length: Longest allowed prompt, in characters.
+        agents: Which agents' prompts a proposal may change: drawn by blame, in turn, or all.
+        agents_at_once: How many at most when drawn by blame.
+        exploration: Share of draws that ignore the blame, 0 to 1.
+        parallel: Proposals an iteration makes at once, each from a minibatch of its own.
+        merge: Whether complementary members of the front are merged, agent by agent.
+        acceptance: `minibatch` decides on the minibatch alone; `race` adds train examples while
+            it is undecided.
+        race: How long it may last.
+        val: `full` scores every accepted child on all of val; `halving` gives up on one that is
+            dominated on a part of it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -29,6 +69,14 @@ class Search(BaseModel):
     parents: Literal["pareto", "current_best", "epsilon_greedy", "top_k_pareto"] = "pareto"
     frontier: Literal["instance", "objective", "hybrid"] = "instance"
     max_prompt_length: int = Field(default=6000, ge=200)
+    agents: Literal["blame", "round_robin", "all"] = "blame"
+    agents_at_once: int = Field(default=2, ge=1)
+    exploration: float = Field(default=0.1, ge=0, le=1)
+    parallel: int = Field(default=1, ge=1, le=16)
+    merge: bool = False
+    acceptance: Literal["minibatch", "race"] = "minibatch"
+    race: Race = Race()
+    val: Literal["full", "halving"] = "full"
 
 
 class Selection(BaseModel):
@@ -66,6 +114,7 @@ class EngineSettings(BaseModel):
 
     Attributes:
         seed: From which all randomness comes.
+        noise: How it is measured beforehand.
         limits: The budget; a search needs one of rollouts.
         fault_threshold: Share of rollouts lost to faults at which the run pauses.
     """
@@ -74,6 +123,7 @@ class EngineSettings(BaseModel):
 
     limits: Limits = Limits()
     seed: int = Field(default=0, ge=0)
+    noise: NoiseSettings = NoiseSettings()
     search: Search = Search()
     selection: Selection = Selection()
     test: HeldOutTest = HeldOutTest()

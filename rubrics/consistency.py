@@ -79,6 +79,9 @@ def _complaints(
         yield "points", "found 0 points; only a critical criterion may have none"
     if criterion.applies.casefold().rstrip(".") == "never":
         yield "applies", "found a criterion that never applies; say when it does, or remove it"
+    for agent in criterion.rules:
+        if agent not in criterion.agents:
+            yield "rules", f"found rules for '{agent}', who is not among the criterion's 'agents'"
     yield from _text_complaints(criterion)
     yield from _tier_complaints(criterion)
     yield from _turn_complaints(criterion, kind)

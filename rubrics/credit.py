@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import Any
 
+from ..simulation.trajectory import Trajectory
 from ..simulation.view import View
 from .criterion import Criterion
 from .problems import Problem, all_problems, named_problems
@@ -58,7 +59,7 @@ def credit(
 
     Returns:
         Per verdict one or more blames, the largest share first; none for a verdict that no
-        agent can be blamed for, because none was called.
+        agent can be blamed for, because the record shows none at work.
     """
     agents = frozenset(agent for criterion in rubric.criteria for agent in criterion.agents)
     called = frozenset(call.agent for _, call in record.trajectory.agent_calls())
@@ -127,15 +128,14 @@ def _suspects(found: Iterable[Problem], tracer: Tracer) -> tuple[list[Suspect], 
 
 def _named(verdict: Verdict, tracer: Tracer, excused: set[str]) -> Blame | None:
     """Blame whom judge or check names, unless the trajectory excuses that agent."""
-    if verdict.agent is None or verdict.agent in excused:
+    agent, trajectory = verdict.agent, tracer.record.trajectory
+    if agent is None or agent in excused or agent not in _at_work(trajectory):
         return None
-    own = [
-        each for each in tracer.record.trajectory.agent_calls() if each[1].agent == verdict.agent
-    ]
+    own = [each for each in trajectory.agent_calls() if each[1].agent == agent]
     there = [each for each in own if each[0] == verdict.turn]
     for turn, call in reversed(there or own):
-        return Blame(verdict, call.agent, 1.0, verdict.rationale, turn, call.inputs, call.outputs)
-    return None
+        return Blame(verdict, agent, 1.0, verdict.rationale, turn, call.inputs, call.outputs)
+    return Blame(verdict, agent, 1.0, verdict.rationale, verdict.turn)
 
 
 def _shared(verdict: Verdict, suspects: Sequence[Suspect]) -> list[Blame]:
@@ -156,11 +156,28 @@ def _shared(verdict: Verdict, suspects: Sequence[Suspect]) -> list[Blame]:
 def _by_list(
     criterion: Criterion, verdict: Verdict, tracer: Tracer, excused: set[str]
 ) -> list[Blame]:
-    """Blame all who may have caused it alike: of the rubric's list, those who were called."""
-    calls = list(tracer.record.trajectory.agent_calls())
-    there = [call for turn, call in calls if turn == verdict.turn]
-    called = list(dict.fromkeys(call.agent for call in there or [call for _, call in calls]))
-    listed = [agent for agent in called if agent in criterion.agents] or called
+    """Blame all who may have caused it alike: of the rubric's list, those who were at work."""
+    trajectory = tracer.record.trajectory
+    at_work = _at_work(trajectory, verdict.turn) or _at_work(trajectory)
+    listed = [agent for agent in at_work if agent in criterion.agents] or at_work
     alike = [agent for agent in listed if agent not in excused] or listed
     said = "No single call shows what went wrong; it was among those that may have caused it."
+    if len(at_work) == 1:
+        said = "No single call shows what went wrong; nobody else is on record at work."
     return [Blame(verdict, agent, 1 / len(alike), said, verdict.turn) for agent in alike]
+
+
+def _at_work(trajectory: Trajectory, turn: int | None = None) -> list[str]:
+    """Return the agents that were called, or for which a tool was, in one turn or in all.
+
+    A log that does not say who did what inside an assistant still shows its tools at work.
+    """
+    return list(
+        dict.fromkeys(
+            call.agent
+            for index, each in enumerate(trajectory.turns)
+            if turn is None or index == turn
+            for call in each.reply.calls
+            if call.agent
+        )
+    )

@@ -96,6 +96,8 @@ class Criterion(Data):
         applies: When the criterion concerns a subject (or a turn) at all.
         agents: The agents that influence it.
         feedback: What to tell an agent that failed it, beside the finding.
+        rules: By agent, what its prompt should say so that it does not fail this: rules as they
+            can stand there, one sentence or two each.
         check: The check that decides it, if there is one.
         check_proves: `failure` when the check looks at a part of the question only: what it does
             not fail is left to a judge.
@@ -117,6 +119,7 @@ class Criterion(Data):
     applies: Text = "Always."
     agents: tuple[Text, ...] = ()
     feedback: str | None = None
+    rules: dict[Text, tuple[Text, ...]] = {}
     check: CheckSpec | None = None
     check_proves: CheckProves = CheckProves.BOTH
     judged: bool = False

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..agents.budget import Budget
 from ..agents.errors import Fault, FaultError
-from ..agents.fingerprint import fingerprint
-from ..agents.ledger import Ledger, Spending, charged_to
-from ..simulation.account import Account
+from ..agents.ledger import Ledger
 from ..simulation.journal import Journal
 from ..simulation.paused import PausedError, allowed_faults
-from ..simulation.played import spending_from_json, spending_to_json
-from ..simulation.trajectory_json import trajectory_to_json
-from .evaluate import evaluate
 from .judge import Judge
-from .judged import judged
 from .rubric import Rubric
 from .ruling import Ruling, rule, rule_on_fault
 from .subject import ConversationRecord
-from .verdict import Status, Verdict
-from .verdict_file import verdict_json
-from .verdicts import Verdicts
-
-KIND = "verdicts"
+from .verdict_journal import VerdictJournal
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +78,7 @@ class Judging:
     _begun: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._account.count_in_vain()
+        self._decisions.account.count_in_vain()
 
     async def run(self, cases: Iterable[Case], total: int) -> None:
         """Decide all cases that are not in the journal.
@@ -124,67 +114,33 @@ class Judging:
     def rulings(self, cases: Iterable[Case]) -> Iterator[Ruling]:
         """Yield what is known of each case, in their order; those not yet judged are left out."""
         for case in cases:
-            trajectory, key = case.record.trajectory, self._key(case)
+            trajectory, key = case.record.trajectory, self._decisions.key(case.record)
             fault = trajectory.fault or self.lost.get(key)
             if fault is not None:
-                yield rule_on_fault(case.number, trajectory, self.rubric, self._checked_by, fault)
-            elif (kept := self.journal.get(key)) is not None:
-                yield rule(case.number, case.record, self.rubric, _verdicts(kept))
+                yield rule_on_fault(
+                    case.number, trajectory, self.rubric, self._decisions.checked_by, fault
+                )
+            elif (verdicts := self._decisions.known(key)) is not None:
+                yield rule(case.number, case.record, self.rubric, verdicts)
 
     async def _decide(self, case: Case) -> None:
-        key = self._key(case)
+        key = self._decisions.key(case.record)
         if case.record.trajectory.fault is not None or key in self._begun:
             self.observer.decided(case, replayed=False)
             return
         self._begun.add(key)
-        kept = self.journal.get(key)
-        if kept is None:
-            await self._decide_now(case, key)
-        else:
-            self._account.count_earlier(spending_from_json(kept["spending"]))
-            self.observer.decided(case, replayed=True)
-        await asyncio.sleep(0)  # a long replay, too, lets others have their turn
-
-    async def _decide_now(self, case: Case, key: str) -> None:
         try:
-            with charged_to(key=key):
-                verdicts = await self._verdicts(case.record)
+            decided = await self._decisions.decide(case.record)
         except FaultError as error:
-            self._account.spend_in_vain(self.ledger.collect_parts(key))
             self.lost[key] = error.fault
             self.observer.lost(case, error.fault)
-        except BaseException:  # a person who stops the run has paid, too
-            self._account.spend_in_vain(self.ledger.collect_parts(key))
-            raise
         else:
-            self.journal.put(key, _kept(verdicts, self.ledger.collect_parts(key)))
-            self.observer.decided(case, replayed=False)
-
-    async def _verdicts(self, record: ConversationRecord) -> Verdicts:
-        if self.judge is None:
-            return Verdicts(evaluate(self.rubric, record), self._checked_by)
-        return await judged(self.rubric, record, self.judge)
-
-    def _key(self, case: Case) -> str:
-        """Return the journal key: the content that determines the verdicts."""
-        record = case.record
-        conversation = trajectory_to_json(record.trajectory)
-        return Journal.key(KIND, [conversation, record.scenario.fingerprint, self._yardstick])
+            self.observer.decided(case, replayed=decided.replayed)
+        await asyncio.sleep(0)  # a long replay, too, lets others have their turn
 
     @cached_property
-    def _checked_by(self) -> Mapping[str, str]:
-        return {"rubric": self.rubric.fingerprint}
-
-    @cached_property
-    def _yardstick(self) -> tuple[str, Mapping[str, Any] | None]:
-        """What does not differ from case to case; the rubric's fingerprint reads files."""
-        return self._checked_by["rubric"], None if self.judge is None else self.judge.identity
-
-    @cached_property
-    def _account(self) -> Account:
-        """What this judge was paid by this rubric, over all invocations."""
-        note = f"judging_in_vain:{fingerprint(self._yardstick)}"
-        return Account(self.journal, self.ledger, self.budget, note)
+    def _decisions(self) -> VerdictJournal:
+        return VerdictJournal(self.rubric, self.judge, self.journal, self.ledger, self.budget)
 
     def _check_faults(self, total: int) -> None:
         """Pause when too many are lost."""
@@ -195,20 +151,3 @@ class Judging:
                 f"the last one for a {last.origin} fault ({last.kind}): {last.message}. Nothing "
                 "is lost. Mend the cause and run the same command again; it goes on from here."
             )
-
-
-def _kept(verdicts: Verdicts, spending: Spending) -> dict[str, Any]:
-    return {
-        "verdicts": [verdict_json(each) for each in verdicts.verdicts],
-        "by": dict(verdicts.by),
-        "spending": spending_to_json(spending),
-    }
-
-
-def _verdicts(kept: Mapping[str, Any]) -> Verdicts:
-    return Verdicts(tuple(_verdict(each) for each in kept["verdicts"]), kept["by"])
-
-
-def _verdict(kept: Mapping[str, Any]) -> Verdict:
-    status, evidence = Status(kept["status"]), tuple(kept["evidence"])
-    return Verdict(**{**kept, "status": status, "evidence": evidence})

@@ -124,6 +124,38 @@ def mean_interval(
     return Interval(mean, low, high, len(values), len(sums), confidence, method)
 
 
+def one_sided_margin(
+    values: Sequence[float],
+    confidence: float,
+    prior_variance: float,
+    least_variance: float = 0.0,
+) -> float:
+    """Return how far below its sample mean a mean may lie, by Student's t; for few values.
+
+    Differences of scores are often tied, and then a few values all but agree by chance, with a
+    variance near 0 that nobody should believe. So one observation's worth of prior variance is
+    pooled with the sample's (the scaled inverse chi-squared prior with one degree of freedom,
+    Gelman et al., Bayesian Data Analysis, 3rd ed. 2013, section 2.6), and no variance below
+    `least_variance` is believed.
+
+    Args:
+        values: Independent values, such as paired differences of scores.
+        confidence: One-sided level in (0.5, 1).
+        prior_variance: What the variance of one value is taken for before any is seen.
+        least_variance: Variance of one value that is known to be there whatever the sample says.
+
+    Raises:
+        ValueError: Nothing is given.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if not len(found):
+        raise ValueError("a margin needs at least one value")
+    n = len(found)
+    variance = (float(np.sum((found - found.mean()) ** 2)) + prior_variance) / n
+    error = float(np.sqrt(max(variance, least_variance) / n))
+    return float(stats.t.ppf(confidence, n)) * error
+
+
 def conclude(interval: Interval) -> Conclusion:
     """Say what an interval of a difference allows: no bounds or 0 inside is no evidence."""
     if interval.low is not None and interval.low > 0:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..agents.assistant import Assistant, Session
+from ..agents.counted import counted
 from ..agents.errors import CotuneError, Fault, FaultError, FaultOrigin
 from ..agents.prompts import PromptBundle
 from .scenario import Scenario
@@ -82,7 +83,7 @@ async def converse(
         async with asyncio.timeout(play.limits.seconds):
             stop = await play.to_the_end()
     except TimeoutError:
-        said = f"the conversation was not over after {play.limits.seconds:g} seconds"
+        said = f"the conversation was not over after {play.limits.seconds:g} s"
         return play.broken(Fault(FaultOrigin.INFRASTRUCTURE, "conversation_timeout", said))
     except FaultError as error:
         return play.broken(error.fault)
@@ -129,7 +130,7 @@ class _Play:
             async with asyncio.timeout(self.limits.turn_seconds):
                 reply = await self.session.reply(move.message)
         except TimeoutError as error:
-            said = f"the assistant gave no reply within {self.limits.turn_seconds:g} seconds"
+            said = f"the assistant gave no reply within {self.limits.turn_seconds:g} s"
             fault = Fault(FaultOrigin.INFRASTRUCTURE, "turn_timeout", said)
             raise FaultError(fault) from error
         except CotuneError:
@@ -152,7 +153,8 @@ class _Play:
             self.problems[problem.kind] += 1
             objections.append(problem.said)
             kind = problem.kind
-        said = f"the simulated customer failed {len(objections)} times: {objections[-1]}"
+        times = counted(len(objections), "time")
+        said = f"the simulated customer failed {times}: {objections[-1]}"
         raise FaultError(Fault(FaultOrigin.USER, kind, said))
 
     async def _attempt(self, so_far: Trajectory, objections: list[str]) -> UserMove:

@@ -88,6 +88,15 @@ class Journal:
             canonical_json(result),
         )
 
+    def keep(self, key: str, result: dict[str, Any]) -> dict[str, Any]:
+        """Write a result, and return it as every later run will read it.
+
+        The order of fields is lost in the journal; a run that goes on with what it wrote, and not
+        with what it will read, could take another way when it is resumed.
+        """
+        self.put(key, result)
+        return self.get(key) or result
+
     def count(self, kind: str) -> int:
         """Return how many results of a kind there are."""
         return self._execute("SELECT count(*) FROM results WHERE kind = ?", kind)[0][0]

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from ..agents.fingerprint import fingerprint
+from ..agents.problem import Problem, inconsistent
 from .term import Term
+from .words import OptionalWords, Words
 
 
 class Outcome(StrEnum):
@@ -36,14 +38,13 @@ class Fact(_Model):
     """
 
     name: str = Field(min_length=1)
-    value: str = Field(min_length=1)
-    say: str = ""
+    value: Words
+    say: OptionalWords = ""
     asked_by: tuple[str, ...] = ()
 
 
 class _Errand(_Model):
     id: str = Field(min_length=1)
-    say: str = ""
 
 
 class ItemErrand(_Errand):
@@ -59,6 +60,7 @@ class ItemErrand(_Errand):
         say: The customer's words for the request; a phrasing of the persona's when empty.
     """
 
+    say: OptionalWords = ""
     kind: Literal["item"] = "item"
     item: str = Field(min_length=1)
     quantity: int = Field(default=1, ge=0)
@@ -75,8 +77,8 @@ class ChangeErrand(_Errand):
         reached: Fields of the state and the values they have when it is done.
     """
 
+    say: Words
     kind: Literal["change"] = "change"
-    say: str = Field(min_length=1)
     reached: dict[str, Any] = Field(min_length=1)
 
 
@@ -90,8 +92,8 @@ class QuestionErrand(_Errand):
         insists: How often the customer asks again after a refusal.
     """
 
+    say: Words
     kind: Literal["question"] = "question"
-    say: str = Field(min_length=1)
     expects: Literal["answer", "refusal"] = "answer"
     about: tuple[str, ...] = ()
     insists: int = Field(default=0, ge=0)
@@ -100,8 +102,8 @@ class QuestionErrand(_Errand):
 class StatementErrand(_Errand):
     """Tell the assistant something that it should keep in mind; any reply will do."""
 
+    say: Words
     kind: Literal["statement"] = "statement"
-    say: str = Field(min_length=1)
 
 
 Errand = Annotated[
@@ -121,7 +123,7 @@ class Revision(_Model):
     """
 
     turn: int = Field(ge=2)
-    say: str = Field(min_length=1)
+    say: Words
     errands: tuple[Errand, ...] = ()
     drop: tuple[str, ...] = ()
     constraints: tuple[Term, ...] = ()
@@ -141,7 +143,7 @@ class Scenario(_Model):
         family: Situation or phrasing scheme; splits go by family, so no family is in two splits.
         goal: What the customer wants, in plain words.
         persona: Name of a persona.
-        opening: The first line, word for word; the persona's own when empty.
+        opening: The first line, word for word; the persona's own when None.
         facts: What the customer knows and says when asked.
         unknown: What the customer does not know and must never say.
         constraints: Terms on every item, never given up.
@@ -159,9 +161,9 @@ class Scenario(_Model):
 
     id: str = Field(min_length=1)
     family: str = Field(min_length=1)
-    goal: str = Field(min_length=1)
+    goal: Words
     persona: str = "shopper"
-    opening: str = ""
+    opening: str | None = None
     facts: tuple[Fact, ...] = ()
     unknown: tuple[Fact, ...] = ()
     constraints: tuple[Term, ...] = ()
@@ -176,18 +178,34 @@ class Scenario(_Model):
     tags: tuple[str, ...] = ()
     seed: int = 0
 
+    @field_validator("opening")
+    @classmethod
+    def _opens(cls, opening: str | None) -> str | None:
+        if opening is not None and not opening.strip():
+            raise ValueError(
+                "give the customer's first line, or leave the field out: the persona then opens "
+                "the conversation"
+            )
+        return opening
+
     @model_validator(mode="after")
     def _ids_fit(self) -> Self:
-        known: set[str] = set()
-        for errand in self.errands:
+        problems: list[Problem] = []
+        known: list[str] = []
+        for number, errand in enumerate(self.errands):
             if errand.id in known:
-                raise ValueError(f"the errand id '{errand.id}' is given twice")
-            known.add(errand.id)
-        for revision in self.revisions:
-            known |= {errand.id for errand in revision.errands}
-            for id_ in revision.drop:
+                said = f"'{errand.id}' is taken by another errand; give each an id of its own"
+                problems.append((("errands", number, "id"), said))
+            known.append(errand.id)
+        for number, revision in enumerate(self.revisions):
+            known += [errand.id for errand in revision.errands]
+            for index, id_ in enumerate(revision.drop):
                 if id_ not in known:
-                    raise ValueError(f"a revision drops '{id_}', and there is no such errand")
+                    there = ", ".join(dict.fromkeys(known)) or "none"
+                    said = f"there is no errand '{id_}' to be dropped by then; there is: {there}"
+                    problems.append((("revisions", number, "drop", index), said))
+        if problems:
+            raise inconsistent(problems)
         return self
 
     @property

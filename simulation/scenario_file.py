@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,20 +13,14 @@ from pydantic import BaseModel, ValidationError
 
 from ..agents.data_file import Record, read_yaml_list
 from ..agents.errors import UsageError
-from ..agents.problem import Place, Problem, problems_of
+from ..agents.problem import Place, problems_of
+from ..agents.problem_words import json_in_words
 from ..agents.text_file import read_text
 from ..agents.yaml_file import line_of
-from .scenario import ChangeErrand, ItemErrand, QuestionErrand, Scenario, StatementErrand
+from .scenario import Scenario
 
 PACKS: Mapping[str, Path] = {"grocery": Path(__file__).parent / "grocery" / "scenarios.jsonl"}
 """The scenarios that come with cotune, by name."""
-
-_ERRANDS: Mapping[str | int, type[BaseModel]] = {
-    "item": ItemErrand,
-    "change": ChangeErrand,
-    "question": QuestionErrand,
-    "statement": StatementErrand,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +116,11 @@ def scenario_path(source: str | Path) -> Path:
     """
     path = PACKS.get(str(source), Path(source))
     if not path.is_file():
+        near = difflib.get_close_matches(str(source), PACKS, n=1)
+        meant = f" Did you mean the pack '{near[0]}'?" if near else ""
         raise UsageError(
-            f"There is no scenario file '{source}'. Give a .jsonl or .yaml file, or the name of a "
-            f"pack: {', '.join(PACKS)}."
+            f"There is no scenario file '{source}'.{meant} Give a .jsonl or .yaml file, or the name "
+            f"of a pack: {', '.join(PACKS)}."
         )
     if path.suffix not in (".jsonl", ".yaml", ".yml"):
         raise UsageError(
@@ -155,44 +152,17 @@ def _entries(path: Path) -> Iterator[Record | FileProblem]:
         try:
             yield Record(path, number, json.loads(line))
         except (ValueError, RecursionError) as error:
-            yield FileProblem(number, "", f"the line is not valid JSON: {error}")
+            yield FileProblem(number, "", f"the line is not valid JSON: {json_in_words(error)}")
 
 
 def _parse(entry: Record) -> tuple[Scenario | None, list[FileProblem]]:
     try:
         return Scenario.model_validate(entry.value), []
     except ValidationError as error:
-        found = dict.fromkeys(_problems(error, entry.value))
-    wrong = [FileProblem(_line(entry, at), ".".join(map(str, at)), said) for at, said in found]
-    return None, wrong
-
-
-def _problems(error: ValidationError, value: Any) -> Iterator[Problem]:
-    """Yield what is wrong with a scenario, with places as they are in the file.
-
-    pydantic puts the kind of an errand into the place, between its number and its field; an
-    errand is read again as its kind, so that its complaint names that kind's fields.
-    """
-    for place, said in problems_of(error, Scenario):
-        split = _end_of_errand(place)
-        if split is None:
-            yield place, said
-            continue
-        errand, model = value, _ERRANDS[place[split]]
-        for part in place[:split]:
-            errand = errand[part]
-        try:
-            model.model_validate(errand)
-        except ValidationError as again:
-            yield from ((place[:split] + at, words) for at, words in problems_of(again, model))
-
-
-def _end_of_errand(place: Place) -> int | None:
-    """Return where in a place pydantic says the kind of an errand, if it does."""
-    for index, part in enumerate(place[:-2]):
-        if part == "errands" and place[index + 2] in _ERRANDS:
-            return index + 2
-    return None
+        found = problems_of(error, Scenario)
+        return None, [
+            FileProblem(_line(entry, at), ".".join(map(str, at)), said) for at, said in found
+        ]
 
 
 def _line(entry: Record, place: Place) -> int:

@@ -14,6 +14,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ..agents.counted import counted
 from ..agents.errors import UsageError
 from .scenario import Scenario
 
@@ -59,9 +60,9 @@ def split_scenarios(
     families = _families(scenarios, len(targets))
     if len(families) < len(targets):
         raise UsageError(
-            f"{len(families)} families cannot be split into {', '.join(targets)}: a family stays "
-            f"in one split. Add scenarios of other families; {len(targets)} are the least, and "
-            "an interval over families needs some twenty."
+            f"{counted(len(families), 'family', 'families')} cannot be split into "
+            f"{', '.join(targets)}: a family stays in one split. Add scenarios of other families; "
+            f"{len(targets)} are the least, and an interval over families needs some twenty."
         )
     homes = _deal(families, targets, seed)
     return {

@@ -8,25 +8,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..agents.budget import Budget
-from ..agents.errors import Fault, FaultOrigin
-from ..agents.ledger import Ledger, Spending
+from ..agents.counted import counted
+from ..agents.errors import Fault
+from ..agents.ledger import Ledger
 from .account import Account
+from .attempts import Attempts
 from .engines.engine import Engine
 from .journal import Journal
 from .observer import SimulationObserver, Unwatched
 from .paused import PausedError, allowed_faults
-from .played import Played, added
+from .played import Played
 from .summary import FaultCounts, Summary
 from .work import Units, Work
 
-_IN_VAIN = "simulation_in_vain"
+IN_VAIN = "simulation_in_vain"
 # Seconds between the first conversations. Those that start together stay in step: all wait for
 # the model at once, and then all for this process.
 _APART = 0.003
-_PLAYED_AGAIN = {FaultOrigin.PROVIDER, FaultOrigin.INFRASTRUCTURE, FaultOrigin.USER}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Simulator:
     """Plays work, lazily and side by side, and holds no conversation that has ended.
 
@@ -57,10 +58,12 @@ class Simulator:
     summary: Summary = field(default_factory=Summary)
     _in_flight: int = 0
     _account: Account = field(init=False)
+    _attempts: Attempts = field(init=False)
 
     def __post_init__(self) -> None:
-        self._account = Account(self.journal, self.ledger, self.budget, _IN_VAIN)
+        self._account = Account(self.journal, self.ledger, self.budget, IN_VAIN)
         self._account.count_in_vain()
+        self._attempts = Attempts(self.engine, self._account, self.again, self.observer)
 
     async def run(self, work: Units) -> Summary:
         """Play all of it that is not in the journal.
@@ -127,31 +130,13 @@ class Simulator:
         self._in_flight += 1
         try:
             self.observer.started(work)
-            played = await self._attempts(work, key)
+            played = await self._attempts.play(work, key)
         finally:
             self._in_flight -= 1
         if played.excluded_for is None:
             self._keep(key, work, played)
         else:
             lost[key] = (work, played)
-
-    async def _attempts(self, work: Work, key: str) -> Played:
-        """Play a unit until it ends without a fault that another attempt may avoid."""
-        spent: Spending = {}
-        try:
-            played = await self.engine.play(work, key)
-            for _ in range(self.again):
-                fault = played.excluded_for
-                if fault is None or fault.origin not in _PLAYED_AGAIN:
-                    break
-                spent = played.spending
-                self.observer.played_again(work, fault)
-                work = work.redrawn() if _would_recur(fault) else work
-                played = (await self.engine.play(work, key)).after(played)
-        except BaseException:  # cancelled, too, when a person stops the run
-            self._account.spend_in_vain(added(spent, self.ledger.collect_parts(key)))
-            raise
-        return played
 
     def _keep(self, key: str, work: Work, played: Played) -> None:
         self.journal.put(key, played.to_json())
@@ -176,15 +161,11 @@ class Simulator:
             raise _paused(counts, faults[-1], total)
 
 
-def _would_recur(fault: Fault) -> bool:
-    """Whether the same seed leads to the same fault: it lies in what a model said."""
-    return fault.origin is FaultOrigin.USER or fault.kind == "empty_reply"
-
-
 def _paused(lost: FaultCounts, last: Fault, total: int) -> PausedError:
     kinds = ", ".join(f"{count} {origin} ({kind})" for (origin, kind), count in lost.most_common())
+    were = "was" if lost.total() == 1 else "were"
     return PausedError(
-        f"The run paused: {lost.total()} of {total} conversations were lost to faults that are "
-        f"not the assistant's: {kinds}. The last one: {last.message}. Nothing was scored and "
-        "nothing is lost. Mend the cause and run the same command again; it goes on from here."
+        f"The run paused: {lost.total()} of {counted(total, 'conversation')} {were} lost to faults "
+        f"that are not the assistant's: {kinds}. The last one: {last.message}. Nothing was scored "
+        "and nothing is lost. Mend the cause and run the same command again; it goes on from here."
     )

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .words import Words
+
 Operator = Literal["is", "is_not", "includes", "excludes", "at_most", "at_least"]
 
 
@@ -25,7 +27,7 @@ class Term(BaseModel):
     field: str = Field(min_length=1)
     operator: Operator
     value: str | float
-    say: str = Field(min_length=1)
+    say: Words
 
     def holds(self, item: Mapping[str, Any]) -> bool | None:
         """Say whether an item meets the term; None when the item does not show the field."""

@@ -143,7 +143,7 @@ def _sign(signs: re.Pattern[str], text: str, scenario: Scenario) -> str:
     something may well speak of roles and instructions.
     """
     hits = found(signs, text)
-    script = scenario.model_dump_json().casefold() if hits else ""
+    script = scenario.model_dump_json(exclude_none=True).casefold() if hits else ""
     return next((hit for hit in hits if hit.casefold() not in script), "")
 
 

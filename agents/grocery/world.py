@@ -187,12 +187,12 @@ def _read(scenario_state: Mapping[str, Any]) -> ScenarioState:
     except ValidationError as error:
         place, said = next(problems_of(error, ScenarioState))
         where = ".".join(str(part) for part in place)
-        raise UsageError(f"scenario_state: {where}: {said}.") from error
+        raise UsageError(f"initial_state: {where}: {said}.") from error
 
 
 def _check_references(state: ScenarioState, catalog: Catalog) -> None:
     def refuse(where: str, id_: str) -> NoReturn:
-        raise UsageError(f"scenario_state: {where}: '{id_}' is not in the catalogue.")
+        raise UsageError(f"initial_state: {where}: '{id_}' is not in the catalogue.")
 
     if state.customer is not None and state.customer not in catalog.customers:
         refuse("customer", state.customer)
@@ -212,7 +212,7 @@ def _check_references(state: ScenarioState, catalog: Catalog) -> None:
     in_cart = products["cart"]
     for id_ in in_cart:
         if in_cart.count(id_) > 1:
-            raise UsageError(f"scenario_state: cart: '{id_}' is given twice; add up quantities.")
+            raise UsageError(f"initial_state: cart: '{id_}' is given twice; add up quantities.")
 
 
 def _profile(customer: Customer, catalog: Catalog) -> Iterator[Preference]:

@@ -81,10 +81,10 @@ WAYS: dict[str, Way] = {
 }
 # Conversations by each way, in multiples of the concurrency.
 PLAN: Mapping[Load, Mapping[str, int]] = {
-    Load(16, 0.2): {COTUNE: 2, BARE: 2, THREADS: 2},
-    Load(64, 0.1): {COTUNE: 4, BARE: 4, THREADS: 4},
-    Load(64, 0.05): {COTUNE: 4, BARE: 4, THREADS: 4},
-    Load(64, 0.2): {COTUNE: 6, BARE: 6, THREADS: 6, MLFLOW: 1},  # MLflow last: its threads stay
+    Load(16, 0.2): {COTUNE: 6, BARE: 6, THREADS: 6},
+    Load(64, 0.1): {COTUNE: 12, BARE: 12, THREADS: 12},
+    Load(64, 0.05): {COTUNE: 12, BARE: 12, THREADS: 12},
+    Load(64, 0.2): {COTUNE: 12, BARE: 12, THREADS: 12, MLFLOW: 1},  # MLflow last: its threads stay
 }
 
 

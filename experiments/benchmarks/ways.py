@@ -66,7 +66,13 @@ def by_cotune(address: str, concurrency: int) -> Iterator[Hold]:
         asyncio.Runner() as runner,
     ):
         engine = InProcess(player, concurrency)
-        simulator = Simulator(engine, player.identity, journal, ledger, budget)
+        simulator = Simulator(
+            engine=engine,
+            identity=player.identity,
+            journal=journal,
+            ledger=ledger,
+            budget=budget,
+        )
         yield lambda count: runner.run(simulator.run(work(count)))
         runner.run(lm.aclose())
 

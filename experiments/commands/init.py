@@ -9,7 +9,7 @@ import typer
 
 from ...agents.errors import CotuneError, UsageError
 from ...agents.grocery.assistant import PROMPTS
-from .quickstart import STARTER
+from .starter import STARTER
 
 _GROCERY = PROMPTS.parent
 

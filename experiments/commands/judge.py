@@ -12,17 +12,15 @@ from rich.console import Console
 from ...agents.errors import UsageError
 from ...agents.ledger import Ledger
 from ...agents.models import ModelSettings
-from ..judge_model import Asking, JudgeModel
+from ..judge_model import Asking, JudgeModel, fitting_tokens
 from ..judging_progress import JudgingProgress
 from ..judging_run import JudgingRun
 from ..judging_summary import announce, present, summary_json
-from .optimize import SHORT_NAMES, resumable
+from .options import SHORT_NAMES
+from .resumable import resumable
 
 SUMMARY = "summary.json"
 _TIMEOUT = 300.0  # a long conversation takes an embedded model minutes to read
-_TOKENS_FOR_A_WORD = 2000
-_TOKENS_FOR_LOCAL = 4000  # their contexts are small, and criteria and answer need room, too
-_TOKENS = 8000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +64,8 @@ class JudgeOptions:
             api_key_env=self.api_key_env,
             timeout=_TIMEOUT,
         )
-        tokens = self.conversation_tokens or _fitting(settings, asking)
+        tokens = self.conversation_tokens or fitting_tokens(settings, asking)
         return JudgeModel(settings, asking, self.repeats, tokens)
-
-
-def _fitting(settings: ModelSettings, asking: Asking) -> int:
-    """Return what a conversation may take when nobody says it."""
-    if asking is Asking.WORD:
-        return _TOKENS_FOR_A_WORD
-    return _TOKENS_FOR_LOCAL if settings.is_local else _TOKENS
 
 
 def run(

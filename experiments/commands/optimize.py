@@ -6,74 +6,44 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
-from ...agents.errors import CotuneError
+from ...agents.errors import CotuneError, UsageError
 from ...simulation.journal import Journal
 from ...simulation.paused import PausedError
 from ..agent_run import AgentRun
-from ..config import Models, RunConfig, load_config
+from ..config import RunConfig, load_config
 from ..present import announce, conclude
 from ..progress import RunProgress
 from ..report import render_report, save_report
 from ..run_record import RunRecord, record_of
 from ..tracking import Tracker
+from .options import Options
+from .resumable import resumable
 
 Log = Callable[[RunRecord, str], bool]
 """Writes a finished run and its report to MLflow; whether it was written."""
 
 _MLFLOW_NOTE = "mlflow_run"
-_OF_ONE_PROVIDER = ("api_base", "api_key_env", "price")  # wrong, or secret, for another
-SHORT_NAMES = {"local": "local:qwen2.5-coder-1.5b", "scripted": "scripted:grocery"}
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the command line may say instead of the configuration; None leaves it as it is.
-
-    Attributes:
-        model: Model the agents run on; `local` and `scripted` are short for the ones we bring.
-        api_base: Address of an OpenAI-compatible endpoint for it.
-        seed: From which all randomness comes.
-        out: Folder for the runs.
-        track: Whether MLflow is told.
-        as_json: Whether the record alone goes to standard output.
-    """
-
-    model: str | None
-    api_base: str | None
-    seed: int | None
-    out: Path | None
-    track: bool
-    as_json: bool
-
-    def applied_to(self, config: RunConfig) -> RunConfig:
-        """Return the configuration with these options instead."""
-        changes: dict[str, object] = {"models": self._models(config.models)}
-        if self.seed is not None:
-            changes["seed"] = self.seed
-        if self.out is not None:
-            changes["out"] = self.out
-        return config.model_copy(update=changes)
-
-    def _models(self, models: Models) -> Models:
-        task = models.task
-        if self.model is not None:
-            name = SHORT_NAMES.get(self.model, self.model)
-            nothing = dict.fromkeys(_OF_ONE_PROVIDER)
-            task = task.model_copy(update={"model": name, **nothing})
-        if self.api_base is not None:
-            task = task.model_copy(update={"api_base": self.api_base})
-        return models.model_copy(update={"task": task})
 
 
 def run(name: str, config_file: Path, options: Options) -> None:
-    """Run the command; see `cotune optimize agent --help`."""
-    optimize(options.applied_to(load_config(config_file)), name, options)
+    """Run the command; see `cotune optimize agent --help`.
+
+    Raises:
+        UsageError: The configuration cannot be used, or sets no limit to the rollouts.
+    """
+    config = options.applied_to(load_config(config_file))
+    if config.limits.rollouts is None:
+        raise UsageError(
+            f"The configuration {config_file} has no limits.rollouts, and nothing is optimized "
+            "without a limit. Add 'limits: {rollouts: 400}', or as many scored calls as you can "
+            "afford; when that buys no candidate, the command says how many do."
+        )
+    optimize(config, name, options)
 
 
 def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
@@ -95,20 +65,6 @@ def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
     if options.as_json:
         typer.echo(record.model_dump_json(indent=2))
     return record
-
-
-@contextmanager
-def resumable() -> Iterator[None]:
-    """Tell a person who stops a run how it goes on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo(
-            "Stopped. What was paid for is in the journal: run the same command again and it "
-            "goes on from here.",
-            err=True,
-        )
-        raise typer.Exit(130) from None
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rich.console import Console
 
 from ...agents.grocery.assistant import PROMPTS
@@ -12,10 +10,11 @@ from ...agents.local.store import find_model
 from ...agents.models import LOCAL
 from ..config import RunConfig, load_config
 from .model import pull_shown
-from .optimize import Options, optimize
+from .optimize import optimize
+from .options import Options
+from .starter import STARTER
 
 AGENT = "router"
-STARTER = Path(__file__).parent.parent / "starter" / "cotune.yaml"
 
 
 def run(options: Options) -> None:

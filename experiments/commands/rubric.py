@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ...agents.counted import counted
 from ...agents.errors import CotuneError, UsageError
 from ...agents.text_file import read_text
 
@@ -73,12 +74,12 @@ def validate(
     for complaint in complaints:
         typer.echo(f"{path}:{complaint.line}: {complaint.place}: {complaint.message}", err=True)
     if complaints:
-        count = "1 problem" if len(complaints) == 1 else f"{len(complaints)} problems"
-        typer.echo(f"cotune: {path} has {count}.", err=True)
+        typer.echo(f"cotune: {path} has {counted(len(complaints), 'problem')}.", err=True)
         raise typer.Exit(UsageError.exit_code)
     rubric = load_rubric(path)
     typer.echo(
-        f"{path} is sound: {len(rubric.criteria)} criteria in {len(rubric.domains)} domains."
+        f"{path} is sound: {counted(len(rubric.criteria), 'criterion', 'criteria')} in "
+        f"{counted(len(rubric.domains), 'domain')}."
     )
 
 

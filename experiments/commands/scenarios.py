@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...agents.errors import UsageError
+from ...agents.counted import counted
+from ...agents.errors import CotuneError, UsageError
 from ...agents.problem import problems_of
 from ...simulation.scenario import Scenario
 from ...simulation.scenario_file import check_scenarios, compact, load_scenarios, write_scenarios
@@ -34,8 +35,7 @@ def validate(file: Source) -> None:
     """Check a scenario file and list everything that is wrong with it, by line."""
     checked = check_scenarios(file)
     if not checked.problems:
-        families = len({one.family for one in checked.scenarios})
-        typer.echo(f"{checked.path}: {len(checked.scenarios)} scenarios in {families} families.")
+        typer.echo(f"{checked.path}: {_counts(checked.scenarios)}.")
         return
     table = _table("line", "field", "problem")
     for problem in checked.problems:
@@ -43,8 +43,8 @@ def validate(file: Source) -> None:
     Console().print(table)
     lines = len({problem.line for problem in checked.problems})
     typer.echo(
-        f"{checked.path}: {len(checked.problems)} problems on {lines} lines; "
-        f"{len(checked.scenarios)} scenarios are sound.",
+        f"{checked.path}: {counted(len(checked.problems), 'problem')} on "
+        f"{counted(lines, 'line')}; sound: {counted(len(checked.scenarios), 'scenario')}.",
         err=True,
     )
     raise typer.Exit(UsageError.exit_code)
@@ -88,9 +88,15 @@ def split(
                 f"{path} is there already. Choose another folder, or delete it first; results "
                 "on a split mean nothing for another."
             )
-    out.mkdir(parents=True, exist_ok=True)
-    for name, scenarios in splits.items():
-        write_scenarios(paths[name], scenarios)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, scenarios in splits.items():
+            write_scenarios(paths[name], scenarios)
+    except OSError as error:
+        raise CotuneError(
+            f"The splits cannot be written to {out} ({error.strerror}). Name another folder with "
+            "--out."
+        ) from error
     Console().print(_sizes(splits))
 
 
@@ -121,20 +127,25 @@ def _require(what: str, wanted: str, there: Iterable[str]) -> None:
     if wanted in known:
         return
     near = difflib.get_close_matches(wanted, known) or known[:5]
-    raise UsageError(f"There is no {what} '{wanted}' here. There is, for example: {near}.")
+    named = ", ".join(map(repr, near))
+    raise UsageError(f"There is no {what} '{wanted}' here. There is, for example: {named}.")
 
 
 def _by_family(scenarios: Sequence[Scenario]) -> Table:
     families: dict[str, list[Scenario]] = {}
     for one in scenarios:
         families.setdefault(one.family, []).append(one)
-    title = f"{len(scenarios)} scenarios in {len(families)} families"
-    table = _table("family", "scenarios", "outcome", "tags", title=title)
+    table = _table("family", "scenarios", "outcome", "tags", title=_counts(scenarios))
     for name, members in families.items():
         outcomes = ", ".join(sorted({one.outcome for one in members}))
         tags = ", ".join(dict.fromkeys(tag for one in members for tag in one.tags))
         table.add_row(_cell(name), str(len(members)), outcomes, _cell(tags))
     return table
+
+
+def _counts(scenarios: Sequence[Scenario]) -> str:
+    families = len({one.family for one in scenarios})
+    return f"{counted(len(scenarios), 'scenario')} in {counted(families, 'family', 'families')}"
 
 
 def _listed(scenarios: Sequence[Scenario]) -> Table:

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from ...agents.counted import counted
 from ...agents.errors import UsageError
 from ...simulation.trajectory import Trajectory
 from ...simulation.trajectory_file import read_trajectories
@@ -49,7 +50,9 @@ def _numbered(conversations: Iterator[Trajectory], number: int, file: Path) -> T
     for count, trajectory in enumerate(conversations, start=1):
         if count == number:
             return trajectory
-    raise UsageError(f"{file} has {count} conversations; there is no number {number}.")
+    if not count:
+        raise UsageError(f"{file} holds no conversation.")
+    raise UsageError(f"{file} has {counted(count, 'conversation')}; there is no number {number}.")
 
 
 def _of_scenario(conversations: Iterator[Trajectory], id_: str, file: Path) -> Trajectory:

@@ -19,14 +19,14 @@ from ...simulation.users.settings import (
     LlmUserSettings,
     TemplateUserSettings,
     UserSettings,
-    needs_a_model,
 )
 from ..config import RaySettings, RunConfig, SimulationConfig, load_config
 from ..simulation_progress import SimulationProgress
 from ..simulation_run import SimulationRun
 from ..simulation_summary import announce, present, summary_json
-from .optimize import Options, resumable
-from .quickstart import STARTER
+from .options import Options
+from .resumable import resumable
+from .starter import STARTER
 
 SUMMARY = "summary.json"
 _Value = TypeVar("_Value")
@@ -61,7 +61,7 @@ class SimulateOptions:
         """Return the configuration with these options instead.
 
         Raises:
-            UsageError: There is no such kind of customer or engine, or it needs a model.
+            UsageError: There is no such kind of customer or engine.
         """
         config = self.common.applied_to(config)
         simulation = config.simulation
@@ -71,11 +71,7 @@ class SimulateOptions:
             user = _named("--user", self.user, _USERS)
             simulation = simulation.model_copy(update={"user": user})
         simulation = self._engine(simulation)
-        models = config.models
-        if needs_a_model(simulation.user) and models.user is None:
-            # One model can do both; a configuration may name another.
-            models = models.model_copy(update={"user": models.task})
-        return config.model_copy(update={"simulation": simulation, "models": models})
+        return config.model_copy(update={"simulation": simulation})
 
     def _engine(self, simulation: SimulationConfig) -> SimulationConfig:
         if self.engine is not None:
@@ -110,8 +106,8 @@ def simulate(config: RunConfig, options: SimulateOptions) -> None:
     announce(run_, console)
     ledger = Ledger()
     progress = SimulationProgress(console, ledger, len(run_.workload))
-    with resumable(), run_.journal() as journal, progress:
-        end = run_.execute(journal, ledger, progress)
+    with resumable(), progress:
+        end = run_.execute(ledger, progress)
     record = summary_json(end, ledger, run_)
     (run_.folder / SUMMARY).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     present(end.summary, ledger, run_, console)

@@ -14,6 +14,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ...agents.counted import counted
+from ...agents.errors import UsageError
 from ...agents.redact import public
 from ...simulation.importers import chat_jsonl, mlflow_traces, tau_bench
 from ...simulation.importers.importer import Imported, Importer, Refused
@@ -104,7 +106,12 @@ def import_(
 
     Malformed records are left out and named on standard error. The exit code is 1 when nothing
     could be loaded, and then nothing is written.
+
+    Raises:
+        UsageError: There is no such source, or it is the file to be written.
     """
+    if Path(source).resolve() == out.resolve():
+        raise UsageError(f"--out {out} would overwrite what is imported; name another file.")
     summary = _written(_IMPORTERS[from_](source), out)
     for refused in summary.refused:
         typer.echo(plain(f"{public(source)}, {refused}"), err=True)
@@ -113,6 +120,7 @@ def import_(
     else:
         _show(summary)
     if not summary.loaded:
+        typer.echo(f"cotune: {public(source)} has no conversation that can be read.", err=True)
         raise typer.Exit(1)
 
 
@@ -130,7 +138,7 @@ def _written(imported: Imported, out: Path) -> Summary:
 
 def _show(summary: Summary) -> None:
     table = Table.grid(padding=(0, 2))
-    table.add_row("loaded", _of(summary.loaded, "conversation"))
+    table.add_row("loaded", counted(summary.loaded, "conversation"))
     table.add_row("turns", str(summary.turns))
     table.add_row("tool calls", f"{summary.tool_calls}, {summary.tool_errors} with an error")
     if summary.rewards:
@@ -138,12 +146,8 @@ def _show(summary: Summary) -> None:
         table.add_row("rewards", f"{summary.rewards}, sum {summary.reward_sum:g}, mean {mean:.3f}")
     for what, count in summary.missing.items():
         table.add_row("not known", f"{what.replace('_', ' ')} (in {count})")
-    table.add_row("refused", _of(len(summary.refused), "record"))
+    table.add_row("refused", counted(len(summary.refused), "record"))
     console = Console(highlight=False, markup=False)
     console.print(table)
     if summary.out:
         console.print(f"Wrote {summary.out}. Read one with: cotune show {summary.out} --number 1")
-
-
-def _of(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

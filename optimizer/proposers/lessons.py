@@ -1,57 +1,25 @@
 """The lessons proposer: rules and worked examples distilled from feedback, without a model.
 
-A prompt is read as its own text, then a `## Rules` list and a `## Examples` list at its end. New
-rules come from the failing lessons, the most frequent first. Corrected mistakes are added as
-worked examples, and right answers beside them: more examples with all answers among them teach
-a small model more than the mistakes alone. Both lists are merged with what is there, without
-repeats, and capped. Rules and text that were there stay: a list with anything else in or after
-it is the person's text.
+From single calls, new rules are those of the failing lessons, the most frequent first. Corrected
+mistakes are added as worked examples, and right answers beside them: more examples with all
+answers among them teach a small model more than the mistakes alone. Both lists are merged with
+what is there, without repeats, and capped.
+
+From whole conversations, of which no right answers are known, it learns rules only: see
+`conversation_lessons.py`.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...agents.worked_examples import WorkedExample, split_examples, with_examples
+from ...agents.worked_examples import WorkedExample
 from ..rollout import Lesson
-from .proposer import Assignment
-
-_RULES = "## Rules"
-_SECTION = re.compile(rf"(?:\A|\n){_RULES}\n+(?P<rules>(?:- [^\n]+(?:\n+|\Z))+)\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class LessonPrompt:
-    """A prompt split into the text a person wrote and the lessons learned since.
-
-    Attributes:
-        text: The person's text.
-        rules: One sentence each, oldest first.
-        examples: Worked examples, oldest first.
-    """
-
-    text: str
-    rules: tuple[str, ...] = ()
-    examples: tuple[WorkedExample, ...] = ()
-
-    @classmethod
-    def parse(cls, prompt: str) -> LessonPrompt:
-        """Read a prompt; one without lists is all text."""
-        body, examples = split_examples(prompt)
-        section = _SECTION.search(body.rstrip())
-        if section is None:
-            return cls(body.strip(), (), examples)
-        rules = (line.removeprefix("- ") for line in section["rules"].split("\n") if line)
-        return cls(body[: section.start()].strip(), tuple(rules), examples)
-
-    def render(self) -> str:
-        """Write the prompt."""
-        rules = "\n".join([f"\n\n{_RULES}", *(f"- {rule}" for rule in self.rules)])
-        return with_examples(self.text + (rules if self.rules else ""), self.examples)
-
+from .conversation_lessons import learned_from_cases
+from .lesson_prompt import LessonPrompt
+from .proposer import Assignment, Draft
 
 @dataclass(frozen=True, slots=True)
 class LessonsProposer:
@@ -63,17 +31,24 @@ class LessonsProposer:
         examples_at_once: Most worked examples added by one proposal, corrected mistakes first and
             right answers where there is room left. At most two thirds of either are quoted: the
             rest shows whether the prompt got better or knows by heart.
+        rules_at_once: Most rules added to a prompt by one proposal from conversations.
     """
 
     max_rules: int = 16
     max_examples: int = 40
     examples_at_once: int = 24
+    rules_at_once: int = 6
 
     name = "lessons"
     quotes_train = True
 
-    async def propose(self, assignment: Assignment) -> Mapping[str, str]:
+    async def propose(self, assignment: Assignment) -> Draft:
         """Return each prompt with the lessons merged in; see `Proposer.propose`."""
+        if assignment.cases:
+            return learned_from_cases(assignment, self.max_rules, self.rules_at_once)
+        return Draft(self._learned_from_calls(assignment))
+
+    def _learned_from_calls(self, assignment: Assignment) -> Mapping[str, str]:
         texts = {}
         for agent, prompt in assignment.prompts.items():
             lessons = assignment.lessons.get(agent, ())
@@ -100,7 +75,7 @@ class LessonsProposer:
             learned = replace(prompt, rules=tuple(rules), examples=examples)
             if len(learned.render()) <= max_length:
                 break
-        return _fit(learned, max_length)
+        return learned.fitting(max_length)
 
 
 def _new_rules(failed: Iterable[Lesson], known: Iterable[str]) -> list[str]:
@@ -131,12 +106,3 @@ def _varied(lessons: Sequence[Lesson]) -> list[Lesson]:
         ranks.append(seen[lesson.expected])
         seen[lesson.expected] += 1
     return [lessons[index] for index in sorted(range(len(lessons)), key=ranks.__getitem__)]
-
-
-def _fit(prompt: LessonPrompt, max_length: int) -> LessonPrompt:
-    """Drop the oldest examples, then the newest rules, until the prompt fits."""
-    while prompt.examples and len(prompt.render()) > max_length:
-        prompt = replace(prompt, examples=prompt.examples[1:])
-    while prompt.rules and len(prompt.render()) > max_length:
-        prompt = replace(prompt, rules=prompt.rules[:-1])
-    return prompt

@@ -1,4 +1,4 @@
-"""The contract of a proposer: from a prompt and its lessons to a better prompt."""
+"""The contract of a proposer: from prompts and what went wrong with them to better prompts."""
 
 from __future__ import annotations
 
@@ -47,6 +47,19 @@ class Assignment:
     cases: Sequence[Case] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a proposer wrote.
+
+    Attributes:
+        texts: New texts, by agent; empty when there is nothing to do.
+        diagnosis: What was wrong and how the texts mend it, for people; empty when not said.
+    """
+
+    texts: Mapping[str, str]
+    diagnosis: str = ""
+
+
 class ProposalFailedError(Exception):
     """No proposal could be made this time; the message says why."""
 
@@ -64,8 +77,8 @@ class Proposer(Protocol):
         """Whether its prompts may hold training examples, as worked examples do."""
         ...
 
-    async def propose(self, assignment: Assignment) -> Mapping[str, str]:
-        """Return new texts for some of the agents; an empty mapping when there is nothing to do.
+    async def propose(self, assignment: Assignment) -> Draft:
+        """Write new texts for some of the agents.
 
         Raises:
             ProposalFailedError: No proposal could be made.

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import dspy
 
-from ...agents.agent import Agent
-from ...agents.errors import FaultError, FaultOrigin
-from ...agents.fingerprint import fingerprint
-from ...agents.ledger import Ledger, Role, Usage, charged_to
+from ...agents.ledger import Ledger
 from ...agents.lm import LanguageModel
 from ...agents.prompts import Prompt, read_prompt
 from ...simulation.journal import Journal
-from ...simulation.paused import PausedError
 from ..rollout import Lesson
-from .proposer import Assignment, ProposalFailedError, TurnedDown
+from .data import as_data
+from .proposer import Assignment, Draft, TurnedDown
+from .reflection_model import ReflectionModel
 
 _MAX_FAILURES, _MAX_SUCCESSES, _MAX_REJECTED = 8, 2, 3
 _INSTRUCTIONS = Path(__file__).with_name("reflection.md")
-_BEGIN, _END = "BEGIN DATA", "END DATA"
-_MARKER = re.compile(r"(BEGIN|END)\s+(DATA)", re.IGNORECASE)
 
 
 class Proposal(dspy.Signature):
@@ -59,49 +54,18 @@ class ReflectionProposer:
     name = "reflection"
     quotes_train = False
 
-    async def propose(self, assignment: Assignment) -> Mapping[str, str]:
+    async def propose(self, assignment: Assignment) -> Draft:
         """Return the rewritten prompts; see `Proposer.propose`."""
-        return {
-            agent: await self._rewrite(prompt, assignment)
+        model = ReflectionModel(self.lm, self.journal, self.ledger, self.random_seed)
+        instructions = read_prompt(_INSTRUCTIONS)
+        answers = {
+            agent: await model.ask(Proposal, instructions, _inputs(prompt, assignment))
             for agent, prompt in assignment.prompts.items()
             if any(lesson.failed for lesson in assignment.lessons.get(agent, ()))
         }
-
-    async def _rewrite(self, prompt: Prompt, assignment: Assignment) -> str:
-        inputs = _inputs(prompt, assignment)
-        instructions = read_prompt(_INSTRUCTIONS)
-        content = [self.lm.identity(), instructions.text, inputs, self.random_seed]
-        key = Journal.key("proposal", content)
-        record = self.journal.get(key)
-        if record is None:
-            record = await self._ask(key, instructions, inputs)
-            self.journal.put(key, record)
-        else:
-            usage = Usage(**record["usage"])
-            self.ledger.replay(Role.REFLECTION, "reflection", usage)
-            if self.lm.budget is not None:
-                self.lm.budget.add(usage)
-        if "unusable" in record:
-            raise ProposalFailedError(record["unusable"])
-        return record["prompt"].strip()
-
-    async def _ask(self, key: str, instructions: Prompt, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer; one that is no use, too, is paid for and belongs in the journal."""
-        seed = int(fingerprint([self.random_seed, key], 7), 16)
-        try:
-            with charged_to(key=key):
-                answer = await Agent("reflection", Proposal).call(
-                    instructions, self.lm, inputs, seed
-                )
-        except FaultError as error:
-            if error.fault.origin is not FaultOrigin.ASSISTANT:
-                raise PausedError(
-                    f"The run paused: the reflection model gave no answer ({error.fault.message}). "
-                    "Nothing is lost. Mend the cause and run the same command again; it goes on "
-                    "from here."
-                ) from error
-            answer = {"unusable": f"the model gave no usable answer: {error.fault.message}"}
-        return {**answer, "usage": self.ledger.collect(key).to_json()}
+        texts = {agent: answer["prompt"].strip() for agent, answer in answers.items()}
+        said = (f"{agent}: {answer['diagnosis'].strip()}" for agent, answer in answers.items())
+        return Draft(texts, "\n".join(said))
 
 
 def _inputs(prompt: Prompt, assignment: Assignment) -> dict[str, Any]:
@@ -112,9 +76,9 @@ def _inputs(prompt: Prompt, assignment: Assignment) -> dict[str, Any]:
     return {
         "agent": prompt.agent,
         "purpose": prompt.description,
-        "present_prompt": _as_data(prompt.text),
-        "calls": _as_data("\n\n".join(_describe(lesson) for lesson in [*failed, *passed])),
-        "turned_down": _as_data(_describe_rejected(prompt.agent, tried[-_MAX_REJECTED:])),
+        "present_prompt": as_data(prompt.text),
+        "calls": as_data("\n\n".join(_describe(lesson) for lesson in [*failed, *passed])),
+        "turned_down": as_data(_describe_rejected(prompt.agent, tried[-_MAX_REJECTED:])),
         "length_limit": assignment.max_length,
     }
 
@@ -132,9 +96,3 @@ def _describe(lesson: Lesson) -> str:
 
 def _describe_rejected(agent: str, rejected: Sequence[TurnedDown]) -> str:
     return "\n\n".join(f"{one.reason}:\n{one.texts[agent]}" for one in rejected) or "none"
-
-
-def _as_data(text: str) -> str:
-    """Delimit untrusted text; a delimiter inside it is broken up so that it cannot end it."""
-    harmless = _MARKER.sub(r"\1_\2", text)
-    return f"{_BEGIN}\n{harmless}\n{_END}"

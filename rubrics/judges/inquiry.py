@@ -104,15 +104,24 @@ def judge_prompts(
     return PromptBundle.of(*(replace(seed, agent=name) for name in names))
 
 
-def _described(criterion: Criterion) -> str:
+def as_list(criterion: Criterion, items: Iterable[tuple[str, str]]) -> str:
+    """Return a criterion and what is to be known of it, a line each."""
+    head = f"criterion {criterion.id}: {criterion.name}"
+    return "\n".join([head, *(f"- {label}: {' '.join(text.split())}" for label, text in items)])
+
+
+def scale_of(criterion: Criterion) -> list[tuple[str, str]]:
+    """Return the words for the values of a criterion's scale, each with what it looks like."""
     if isinstance(criterion.scale, str):
         texts = (criterion.passes, criterion.fails)
     else:
         texts = tuple(tier.text for tier in criterion.scale)
-    lines = [
-        ("applies", criterion.applies),
-        *zip(words_of(criterion), texts, strict=True),
-        ("agents", ", ".join(criterion.agents) or NOBODY),
-    ]
-    head = f"criterion {criterion.id}: {criterion.name}"
-    return "\n".join([head, *(f"- {label}: {' '.join(text.split())}" for label, text in lines)])
+    return list(zip(words_of(criterion), texts, strict=True))
+
+
+def _described(criterion: Criterion) -> str:
+    agents = ", ".join(criterion.agents) or NOBODY
+    return as_list(
+        criterion,
+        [("applies", criterion.applies), *scale_of(criterion), ("agents", agents)],
+    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import dspy
@@ -12,19 +12,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...agents.compact_adapter import answer_text, build_request
 from ...agents.fingerprint import fingerprint
-from ...agents.lm import LanguageModel
-from ...agents.prompts import PromptBundle
 from ...agents.reask import with_reminder
-from ..judge import Question, judged_questions
+from ..judge import Question
 from ..rubric import Rubric
 from ..subject import ConversationRecord
 from ..verdict import Status, Verdict
-from ..verdicts import Verdicts
 from .answer import AnswerSheet, Opinion, Reading
-from .asking import all_of, asked_as_judge, code_of_judges, require_prompts, signed
+from .asking import all_of, asked_as_judge, require_prompts
 from .inquiry import Inquiry, Strategy, inquiries
 from .lines import plain
 from .majority import majority
+from .model_judge import ModelJudge
 from .rendering import Detail, render
 
 _ASKED = 2
@@ -63,56 +61,18 @@ class JudgeSettings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class LlmJudge:
-    """A judge whose every inquiry is a call of a model.
+class LlmJudge(ModelJudge[JudgeSettings]):
+    """A judge whose every inquiry is a call of a model, which writes its reasons."""
 
-    Attributes:
-        lm: The model, in the role `JUDGE`.
-        prompts: What it is told, by the names that the strategy asks for; see `judge_prompts`.
-        settings: How it is asked.
-    """
-
-    lm: LanguageModel
-    prompts: PromptBundle
-    settings: JudgeSettings = field(default_factory=JudgeSettings)
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model, what it is told, how it is asked, and the code that reads its answers."""
-        return {
-            "judge": "llm",
-            "model": self.lm.identity(),
-            "prompts": self.prompts.fingerprint,
-            "settings": self.settings.model_dump(mode="json"),
-            "code": code_of_judges(),
-        }
-
-    async def judge(
-        self,
-        subject: ConversationRecord,
-        rubric: Rubric,
-        questions: Sequence[Question] | None = None,
-    ) -> Verdicts:
-        """Decide questions about a conversation; see `Judge.judge`.
-
-        Raises:
-            FaultError: No answer came at all.
-            UsageError: A prompt is missing.
-        """
-        opinions = await self.opinions(subject, rubric, questions)
-        return signed(opinions, self.lm, self.prompts, rubric)
+    kind = "llm"
 
     async def opinions(
-        self,
-        subject: ConversationRecord,
-        rubric: Rubric,
-        questions: Sequence[Question] | None = None,
+        self, subject: ConversationRecord, rubric: Rubric, questions: Sequence[Question]
     ) -> tuple[Opinion, ...]:
         """Return the verdicts with their confidence; see `judge`."""
-        asked = judged_questions(rubric, subject) if questions is None else questions
         calls = [
             (inquiry, repeat)
-            for inquiry in inquiries(asked, rubric, self.settings.strategy)
+            for inquiry in inquiries(questions, rubric, self.settings.strategy)
             for repeat in range(self.settings.repeats)
         ]
         require_prompts(self.prompts, (inquiry.prompt for inquiry, _ in calls), rubric)
@@ -123,7 +83,7 @@ class LlmJudge:
                 said.setdefault((criterion_id, inquiry.turn), []).append(opinion)
         return tuple(
             majority(each.criterion, each.turn, said[each.criterion.id, each.turn])
-            for each in asked
+            for each in questions
         )
 
     async def _ask(

@@ -10,30 +10,31 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 import dspy
 from dspy.lm15 import Config, Request, Response, TokenLogprob
+from pydantic import BaseModel, ConfigDict, Field
 
 from ...agents.answer_form import BareWord
 from ...agents.compact_adapter import build_request
 from ...agents.errors import UsageError
-from ...agents.lm import LanguageModel
-from ...agents.prompts import PromptBundle
 from ..criterion import Criterion
-from ..judge import Question, judged_questions
+from ..judge import Question
 from ..rubric import Rubric
 from ..subject import ConversationRecord
 from ..verdict import Status, Verdict
-from ..verdicts import Verdicts
 from .answer import NOT_APPLICABLE, Opinion, words_of
-from .asking import all_of, asked_as_judge, code_of_judges, require_prompts, signed
-from .inquiry import Inquiry, Strategy, inquiries
+from .asking import all_of, asked_as_judge, require_prompts
+from .inquiry import Inquiry, Strategy, as_list, inquiries, scale_of
+from .model_judge import ModelJudge
 from .rendering import Detail, render
 
 _ALTERNATIVES = 20  # what providers give at most
 _MOST_TOKENS = 8
 _ALWAYS = "Always."
+_EVEN = 0.5
+_Threshold = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class OneWord(dspy.Signature):
@@ -45,68 +46,48 @@ class OneWord(dspy.Signature):
     value: Literal["PASS", "FAIL", "NOT_APPLICABLE"] = dspy.OutputField()
 
 
-@dataclass(frozen=True, slots=True)
-class WordJudge:
-    """A judge whose every question is one word of a model that gives probabilities.
+class WordSettings(BaseModel):
+    """How the judge of one word is asked, and what it makes of the probabilities.
 
     Attributes:
-        lm: The model, in the role `JUDGE`.
-        prompts: What it is told, by criterion: `judge_prompts(rubric, Strategy.CRITERION, "word")`.
         conversation_tokens: What a conversation may take, estimated at four characters a token.
         detail: What of a conversation is shown; by default what was said alone.
+        thresholds: By criterion, the probability from which on it passes; 0.5 for the others. A
+            small model leans to one word or the other, and where it leans depends on the text.
     """
 
-    lm: LanguageModel
-    prompts: PromptBundle
-    conversation_tokens: int = 2000
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    conversation_tokens: int = Field(default=2000, ge=100)
     detail: Detail = Detail.SPOKEN
+    thresholds: dict[str, _Threshold] = Field(default_factory=dict)
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model, what it is told, and the code that asks."""
-        return {
-            "judge": "word",
-            "model": self.lm.identity(),
-            "prompts": self.prompts.fingerprint,
-            "conversation_tokens": self.conversation_tokens,
-            "detail": self.detail,
-            "code": code_of_judges(),
-        }
 
-    async def judge(
-        self,
-        subject: ConversationRecord,
-        rubric: Rubric,
-        questions: Sequence[Question] | None = None,
-    ) -> Verdicts:
-        """Decide questions about a conversation; see `Judge.judge`.
+@dataclass(frozen=True, slots=True)
+class WordJudge(ModelJudge[WordSettings]):
+    """A judge whose every question is one word of a model that gives probabilities.
 
-        Raises:
-            FaultError: No answer came at all.
-            UsageError: A prompt is missing, a criterion has tiers, or the model gives no
-                probabilities.
-        """
-        opinions = await self.opinions(subject, rubric, questions)
-        return signed(opinions, self.lm, self.prompts, rubric)
+    It is told by criterion: `judge_prompts(rubric, Strategy.CRITERION, "word")`. It takes no
+    criteria with tiers, and no models without probabilities.
+    """
+
+    kind = "word"
 
     async def opinions(
-        self,
-        subject: ConversationRecord,
-        rubric: Rubric,
-        questions: Sequence[Question] | None = None,
+        self, subject: ConversationRecord, rubric: Rubric, questions: Sequence[Question]
     ) -> list[Opinion]:
         """Return the verdicts with their probabilities; see `judge`."""
-        asked = judged_questions(rubric, subject) if questions is None else questions
-        for question in asked:
+        for question in questions:
             _require_two_values(question.criterion)
-        calls = inquiries(asked, rubric, Strategy.CRITERION)
+        calls = inquiries(questions, rubric, Strategy.CRITERION)
         require_prompts(self.prompts, (inquiry.prompt for inquiry in calls), rubric)
         return await all_of(self._ask(subject, inquiry) for inquiry in calls)
 
     async def _ask(self, subject: ConversationRecord, inquiry: Inquiry) -> Opinion:
         (criterion,) = inquiry.criteria
-        always = criterion.applies == _ALWAYS
-        words = words_of(criterion) if always else (*words_of(criterion), NOT_APPLICABLE)
+        words = words_of(criterion)
+        if not _always_applies(criterion):
+            words = (*words, NOT_APPLICABLE)
         with asked_as_judge(inquiry.prompt):
             request = self._request(subject, inquiry, words)
             response = cast(Response, await self.lm.acall(request))
@@ -115,16 +96,19 @@ class WordJudge:
                 f"Model '{self.lm.settings.model}' gives no probabilities of its words, and the "
                 "judge 'word' lives on them. Take the judge 'llm', or another model."
             )
-        return _opinion(criterion, inquiry.turn, word_shares(response.logprobs[0], words))
+        threshold = self.settings.thresholds.get(criterion.id, _EVEN)
+        shares = word_shares(response.logprobs[0], words)
+        return _opinion(criterion, inquiry.turn, shares, threshold)
 
     def _request(
         self, subject: ConversationRecord, inquiry: Inquiry, words: tuple[str, ...]
     ) -> Request:
-        limit = self.conversation_tokens
-        rendering = render(subject.trajectory, limit, inquiry.focus, self.detail)
+        limit, detail = self.settings.conversation_tokens, self.settings.detail
+        rendering = render(subject.trajectory, limit, inquiry.focus, detail)
         told = OneWord.with_instructions(self.prompts[inquiry.prompt].render())
         form = BareWord("value", words)
-        request = build_request(self.lm.model, {}, told, [], inquiry.inputs(rendering), form)
+        inputs = {**inquiry.inputs(rendering), "criteria": f"\n{_described(*inquiry.criteria)}"}
+        request = build_request(self.lm.model, {}, told, [], inputs, form)
         held = form.constraint() if self.lm.settings.is_local else {}  # others take no grammar
         config = Config(max_tokens=_MOST_TOKENS, logprobs=_ALTERNATIVES, **held)
         return replace(request, config=config)
@@ -152,22 +136,41 @@ def word_shares(token: TokenLogprob, words: Sequence[str]) -> dict[str, float]:
     return {word: weight / total for word, weight in weights.items()} if total else {}
 
 
-def _opinion(criterion: Criterion, turn: int | None, shares: Mapping[str, float]) -> Opinion:
+def _described(criterion: Criterion) -> str:
+    """Return what is needed to choose a word; to a small model, anything else is in the way."""
+    applies = [] if _always_applies(criterion) else [("applies", criterion.applies)]
+    return as_list(criterion, [*applies, *scale_of(criterion)])
+
+
+def _always_applies(criterion: Criterion) -> bool:
+    return criterion.applies == _ALWAYS
+
+
+def _opinion(
+    criterion: Criterion, turn: int | None, shares: Mapping[str, float], threshold: float
+) -> Opinion:
     if not shares:
         said = "The judge's answer begins with none of the words."
         return Opinion(Verdict(criterion.id, None, Status.INCONCLUSIVE, said, turn=turn), 0.0)
     not_applicable = shares.get(NOT_APPLICABLE, 0.0)
-    if not_applicable > 0.5:
+    if not_applicable > _EVEN:
         said = f"It does not apply, with probability {not_applicable:.2f}."
         verdict = Verdict(criterion.id, None, Status.NOT_APPLICABLE, said, turn=turn)
         return Opinion(verdict, not_applicable)
     best, worst = words_of(criterion)
     passes = shares[best] / (shares[best] + shares[worst])
-    said = f"It passes with probability {passes:.2f}."
+    said = f"It passes with probability {passes:.2f}, at least {threshold:g} is a pass."
     agent = criterion.agents[0] if len(criterion.agents) == 1 else None
-    value = float(passes >= 0.5)
+    value = float(passes >= threshold)
     verdict = Verdict(criterion.id, value, Status.SCORED, said, agent=agent, turn=turn)
-    return Opinion(verdict, max(passes, 1.0 - passes), passes)
+    weighed = _weighed(passes, threshold)
+    return Opinion(verdict, max(weighed, 1.0 - weighed), passes)
+
+
+def _weighed(probability: float, threshold: float) -> float:
+    """Shift a probability, in its odds, so that the threshold comes to lie at one half."""
+    passes, fails = probability * (1.0 - threshold), (1.0 - probability) * threshold
+    return passes / (passes + fails)
 
 
 def _require_two_values(criterion: Criterion) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ...agents.problem import problems_of
+from ...agents.problem_words import json_in_words, value_in_words
 from ..trajectory import Trajectory
 
 _DEEPEST = 100  # levels; what reads trajectories later on has a limit too
@@ -116,7 +117,7 @@ def decode(text: str) -> Any:
     except RecursionError as error:
         raise MalformedError("it is nested too deeply") from error
     except ValueError as error:
-        raise MalformedError(f"it is not JSON ({error})") from error
+        raise MalformedError(f"it is not JSON ({json_in_words(error)})") from error
     return value
 
 
@@ -127,7 +128,7 @@ def validated(model: type[_Model], value: object) -> _Model:
         MalformedError: It does not fit.
     """
     if not isinstance(value, Mapping):
-        raise MalformedError(f"found {type(value).__name__} where an object is expected")
+        raise MalformedError(f"found {value_in_words(value)} where an object is expected")
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ...agents.counted import counted
 from ...agents.errors import UsageError
 from ...agents.fingerprint import fingerprint
 from ..equivalence import Comparison, Equivalence, SameActsAndCalls
@@ -139,8 +140,8 @@ def _log_of(logs: Mapping[str, Trajectory], scenario: Scenario) -> Trajectory:
     if log is None or not log.turns:
         raise UsageError(
             f"there is no logged conversation of '{scenario.id}' with a customer's line "
-            f"({len(logs)} logs are given). Leave the scenario out, or choose another kind of "
-            "customer."
+            f"(given: {counted(len(logs), 'log')}). Leave the scenario out, or choose another "
+            "kind of customer."
         )
     return log
 

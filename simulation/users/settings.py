@@ -7,6 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..words import Words
+
 
 class _UserSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,7 +62,7 @@ class FixedUserSettings(_UserSettings):
     """
 
     kind: Literal["fixed"] = "fixed"
-    messages: tuple[str, ...] = Field(min_length=1)
+    messages: tuple[Words, ...] = Field(min_length=1)
 
 
 GroundedUserSettings = Annotated[AgendaUserSettings | LlmUserSettings, Field(discriminator="kind")]

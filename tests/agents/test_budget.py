@@ -87,8 +87,14 @@ def test_without_limits_on_them_tokens_and_money_are_free() -> None:
     assert budget.rollouts == 1
 
 
+def test_rollouts_without_a_limit_are_counted() -> None:
+    budget = Budget(Limits())
+    budget.take(10**6)
+    assert budget.rollouts == 10**6
+
+
 @pytest.mark.parametrize(
-    "limits", [{}, {"rollouts": 0}, {"rollouts": 1, "usd": 0}, {"rollouts": 1, "euros": 3}]
+    "limits", [{"rollouts": 0}, {"rollouts": 1, "usd": 0}, {"rollouts": 1, "euros": 3}]
 )
 def test_senseless_limits_are_refused(limits: dict[str, float]) -> None:
     with pytest.raises(ValidationError):

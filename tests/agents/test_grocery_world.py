@@ -133,6 +133,6 @@ def test_two_worlds_share_nothing() -> None:
     ],
 )
 def test_a_scenario_that_makes_no_sense_is_refused(state: dict[str, Any], words: str) -> None:
-    with pytest.raises(UsageError, match="scenario_state") as caught:
+    with pytest.raises(UsageError, match="initial_state") as caught:
         World.of(state)
     assert words in str(caught.value)

@@ -14,7 +14,7 @@ from cotune.agents.models import ModelSettings
 from cotune.agents.prompts import PromptBundle
 from cotune.experiments.agent_run import AgentRun
 from cotune.experiments.commands import optimize as command
-from cotune.experiments.commands.optimize import Options
+from cotune.experiments.commands.options import Options
 from cotune.experiments.config import load_config
 from cotune.experiments.run_record import RunRecord
 

@@ -150,6 +150,19 @@ def test_an_unknown_model(model: str, config: Path) -> None:
     assert_refused(said, said.code, f"'{model}'")
 
 
+def test_a_model_that_is_known_not_to_exist_leaves_no_folder(config: Path) -> None:
+    for model in ("scripted:bakery", "local:gpt"):
+        assert optimize(config, "--model", model, "--no-mlflow").code != 0
+        assert_nothing_begun(config)
+
+
+def test_no_limit_to_the_rollouts(config: Path) -> None:
+    edit(config, limits={"usd": 1.0})
+    said = optimize(config, *OFFLINE)
+    assert_refused(said, 2, config, "no limits.rollouts", "Add 'limits: {rollouts: ")
+    assert_nothing_begun(config)
+
+
 def test_an_unknown_embedded_model(config: Path) -> None:
     said = optimize(config, "--model", "local:gpt", "--no-mlflow")
     assert_refused(said, 2, "'gpt'", "qwen2.5-coder-1.5b")

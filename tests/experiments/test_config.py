@@ -92,8 +92,16 @@ def test_an_agent_that_is_not_configured_is_named_with_those_that_are(written: W
         ('{model: "s', '{temprature: 1, model: "s', "Line 8, models.task.temprature: no such fie"),
         ("rollouts: 100", "rollouts: 100\n  euros: 3", "Line 12, limits.euros: no such field; all"),
         # wrong types and values out of range
-        ("rollouts: 100", "rollouts: many", "Line 11, limits.rollouts: found 'many'; input should"),
-        ("rollouts: 100", "rollouts: 0", "Line 11, limits.rollouts: found 0; input should be gre"),
+        (
+            "rollouts: 100",
+            "rollouts: many",
+            "Line 11, limits.rollouts: found 'many'; expected a whole number.",
+        ),
+        (
+            "rollouts: 100",
+            "rollouts: 0",
+            "Line 11, limits.rollouts: found 0; expected a number greater th",
+        ),
         (
             "    rubric: grocery_routing",
             "    rubric: ''",
@@ -102,25 +110,37 @@ def test_an_agent_that_is_not_configured_is_named_with_those_that_are(written: W
         (
             "limits:\n  rollouts: 100",
             "limits: 100",
-            "Line 10, limits: found 100; input should",
+            "Line 10, limits: found 100; expected a mapping with rollouts",
         ),
-        ("proposer: lessons", "seed: -1", "Line 9, seed: found -1; input should be greater"),
-        ("proposer: lessons", "fault_threshold: 1.5", "Line 9, fault_threshold: found 1.5; input"),
-        ("proposer: lessons", "test: {confidence: 2}", "Line 9, test.confidence: found 2; input"),
+        (
+            "proposer: lessons",
+            "seed: -1",
+            "Line 9, seed: found -1; expected a number of at least 0",
+        ),
+        (
+            "proposer: lessons",
+            "fault_threshold: 1.5",
+            "Line 9, fault_threshold: found 1.5; expected",
+        ),
+        (
+            "proposer: lessons",
+            "test: {confidence: 2}",
+            "Line 9, test.confidence: found 2; expected",
+        ),
         # bad literals
         (
             "proposer: lessons",
             "proposer: guess",
-            "Line 9, proposer: found 'guess'; input should",
+            "Line 9, proposer: found 'guess'; allowed: 'lessons' or",
         ),
         (
             "proposer: lessons",
             "assistant: bank",
-            "Line 9, assistant: found 'bank'; input should",
+            "Line 9, assistant: found 'bank'; allowed: 'grocery'",
         ),
         # missing fields
         ("    examples: examples/routing\n", "", "Line 3, agents.router.examples: this field is "),
-        ("limits:\n  rollouts: 100\n", "", "limits: this field is missing"),
+        ('models:\n  task: {model: "scripted:grocery"}\n', "", "models: this field is missing"),
         ('{model: "scripted:grocery"}', "{}", "Line 8, models.task.model: this field is missing"),
         # not YAML
         ("  rollouts: 100", "  rollouts: [100", "is not valid YAML, line 12"),
@@ -148,7 +168,7 @@ def test_all_mistakes_are_named_at_once(written: Written) -> None:
 
 @pytest.mark.parametrize("text", ["", "- a\n", "agents"])
 def test_what_is_no_mapping_is_refused(written: Written, text: str) -> None:
-    assert "must be a mapping with the fields limits, models" in complaint(written(text))
+    assert "must be a mapping with the field models;" in complaint(written(text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -160,6 +180,22 @@ def test_reflection_needs_a_model(written: Written) -> None:
     assert "models.reflection" in complaint(written(reflective))
     model = '  reflection: {model: "openai/big"}\nproposer'
     assert load_config(written(reflective.replace("proposer", model))).proposer == "reflection"
+
+
+def test_a_kind_of_customer_is_judged_as_its_kind(written: Written) -> None:
+    for user, said in (
+        ("agenda", "simulation.user: found 'agenda'; expected a mapping such as {kind: agenda, …}"),
+        ("{kind: agneda}", "simulation.user.kind: found 'agneda'; did you mean 'agenda'?"),
+        ("{kind: llm, personnas: x}", "simulation.user.personnas: no such field; did you mean"),
+        ("{kind: fixed, messages: [' ']}", "simulation.user.messages entry 1: found ' '; a cus"),
+    ):
+        assert said in complaint(written(f"{GOOD}simulation: {{user: {user}}}\n"))
+
+
+def test_nothing_but_a_model_is_needed(written: Written) -> None:
+    config = load_config(written("models: {task: {model: scripted:grocery}}"))
+    assert config.limits.rollouts is None
+    assert config.models.of_customers == config.models.task
 
 
 def test_the_schema_accepts_a_good_file_and_refuses_a_bad_one() -> None:

@@ -52,7 +52,7 @@ def test_a_replayed_run_gives_the_same_record_but_for_the_invocation(tmp_path: P
 
 
 def test_the_time_is_in_one_place(improved: RunResult) -> None:
-    text = record_of(improved, about(), WHEN).model_dump_json()
+    text = record_of(improved, about(), finished=WHEN).model_dump_json()
     assert text.count("2026-01-02T03:04:05+00:00") == 1
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cotune.agents.errors import UsageError
+from cotune.agents.errors import CotuneError, UsageError
 from cotune.experiments.commands.scenarios import app
 from cotune.simulation.scenario_file import load_scenarios
 
@@ -47,7 +47,7 @@ def test_everything_wrong_is_listed_by_line_with_exit_code_2(broken: Path) -> No
     listed = [line.split()[:2] for line in result.stdout.splitlines()[1:]]
     assert listed == [["2", "id"], ["3", "goal"], ["3", "budget"], ["3", "gaol"], ["4", "-"]]
     assert "did you mean 'goal'" in result.stdout
-    assert "5 problems on 3 lines; 1 scenarios are sound" in result.stderr
+    assert "5 problems on 3 lines; sound: 1 scenario." in result.stderr
 
 
 def test_a_file_is_shown_by_family() -> None:
@@ -89,7 +89,7 @@ def test_markup_in_a_scenario_is_shown_as_it_is(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_answered_with_what_is_near() -> None:
-    assert "'swap'" in refused("show", "grocery", "--family", "swop")
+    assert "for example: 'swap'" in refused("show", "grocery", "--family", "swop")
     assert "'swap-1'" in refused("show", "grocery", "--id", "swap1")
     assert "no scenario file 'nothing.yaml'" in refused("show", "nothing.yaml")
 
@@ -110,6 +110,23 @@ def test_a_split_writes_three_files_that_load(tmp_path: Path) -> None:
     for name, members in splits.items():
         row = next(line for line in result.output.splitlines() if line.startswith(name))
         assert row.split()[1:3] == [str(len(members)), str(len({one.family for one in members}))]
+
+
+def test_one_of_a_kind_is_counted_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"id": "a", "family": "f", "goal": "Shop."}\n')
+    assert "1 scenario in 1 family." in typed("validate", path).output
+    assert "1 scenario in 1 family" in typed("show", path).output
+    path.write_text(path.read_text() + '{"id": "b", "family": "f"}\n')
+    assert "1 problem on 1 line; sound: 1 scenario." in typed("validate", path).stderr
+
+
+def test_a_split_into_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    error = typed("split", "grocery", "--out", tmp_path / "file").exception
+    assert isinstance(error, CotuneError)
+    assert f"cannot be written to {tmp_path / 'file'}" in str(error)
+    assert "--out" in str(error)
 
 
 def test_a_split_does_not_overwrite_another(tmp_path: Path) -> None:

@@ -233,3 +233,14 @@ def test_what_is_not_there_is_a_usage_error(
 ) -> None:
     with pytest.raises(UsageError, match=complaint):
         show(**which)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "holds no conversation"), (1, "has 1 conversation; there is no")]
+)
+def test_a_number_beyond_the_file_is_refused_with_how_many_there_are(
+    tmp_path: Path, count: int, said: str
+) -> None:
+    write_trajectories(tmp_path / "t.jsonl", [TEA] * count)
+    with pytest.raises(UsageError, match=said):
+        run(tmp_path / "t.jsonl", None, 2, as_json=False, notes=False)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .command_line import Said, cotune, run_folder, start
+from .command_line import Said, cotune, edit, endpoint, run_folder, start
 
 
 def simulated(out: Path, *words: object) -> Said:
@@ -136,6 +136,87 @@ def test_a_run_that_nobody_reads_any_more_ends_without_a_traceback(tmp_path: Pat
 def test_template_customers_play_the_scenarios_that_come_with_cotune(tmp_path: Path) -> None:
     summary = json.loads(simulated(tmp_path, "--n", 9, "--user", "template", "--json").out)
     assert summary["stops"] == {"script_ended": 9}
+
+
+def test_what_there_is_one_of_is_counted_as_one(tmp_path: Path) -> None:
+    said = simulated(tmp_path, "--n", 1).words
+    assert "1 conversation: 1 scenario x 1, customers by agenda" in said
+    assert " 1 of 1 conversation, " in said
+    again = simulated(tmp_path, "--n", 1).words
+    assert "1 conversation came from the journal" in again
+
+
+@pytest.mark.parametrize("given", [(), ("--model", "scripted")])
+def test_customers_run_on_the_assistants_model_when_no_other_is_named(
+    tmp_path: Path, given: Sequence[str]
+) -> None:
+    config = configured(tmp_path)
+    edit(config, simulation={"user": {"kind": "llm"}})
+    said = cotune("simulate", "--config", config, "--n", 1, *given)
+    assert said.code == 0, said.err
+    assert "customers by llm on scripted:grocery, assistant on scripted:grocery" in said.words
+    assert "user model: " in said.words
+
+
+def test_a_model_of_their_own_stays_the_customers(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    models = {"task": {"model": "local:nothing"}, "user": {"model": "scripted:grocery?seed=5"}}
+    edit(config, models=models, simulation={"user": {"kind": "llm"}})
+    said = cotune("simulate", "--config", config, "--n", 1, "--model", "scripted")
+    assert "customers by llm on scripted:grocery?seed=5, assistant on scripted:groc" in said.words
+
+
+@pytest.mark.parametrize("limits", [{}, {"limits": {"tokens": 10**7}}])
+def test_rollouts_need_no_limit_where_none_are_scored(
+    tmp_path: Path, limits: Mapping[str, Any]
+) -> None:
+    config = tmp_path / "cotune.yaml"
+    config.write_text(yaml.safe_dump({"models": {"task": {"model": "scripted:grocery"}}, **limits}))
+    assert cotune("config", "check", config).code == 0
+    assert cotune("simulate", "--config", config, "--n", 1).code == 0
+
+
+@pytest.mark.parametrize(
+    "model", ["nonsense", "no-such-provider/x", "scripted:bakery", "scripted?x=1", "local:gpt", ""]
+)
+def test_a_model_that_does_not_exist_leaves_nothing_behind(tmp_path: Path, model: str) -> None:
+    refused = cotune("simulate", "--model", model, "--n", 1, "--out", tmp_path / "runs")
+    assert refused.code in (1, 2)
+    assert model.partition(":")[2] in refused.err
+    assert "Traceback" not in refused.err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_endpoint_that_does_not_know_the_model_leaves_nothing_behind(tmp_path: Path) -> None:
+    answer = {"error": {"message": "no model gtp", "type": "invalid_request_error"}}
+    with endpoint(404, answer) as served:
+        base = ("--api-base", served.api_base, "--out", tmp_path / "runs")
+        refused = cotune("simulate", "--model", "openai/gtp", "--n", 1, *base)
+    assert refused.code == 1
+    assert "openai/gtp" in refused.err
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "said"),
+    [
+        ({"persona": "shoper"}, "no persona 'shoper'"),
+        ({"initial_state": {"custmer": "c-01"}}, "initial_state: custmer: no such field; did you"),
+        ({"initial_state": {"customer": "c-99"}}, "initial_state: customer: 'c-99' is not in"),
+    ],
+)
+def test_a_scenario_that_cannot_be_played_is_named_with_its_file(
+    tmp_path: Path, scenario: Mapping[str, Any], said: str
+) -> None:
+    scenarios = tmp_path / "mine.jsonl"
+    scenarios.write_text(json.dumps({"id": "s-1", "family": "f", "goal": "g", **scenario}))
+    config = configured(tmp_path)
+    edit(config, simulation={"scenarios": scenarios.name})
+    refused = cotune("simulate", "--config", config)
+    assert refused.code == 2
+    assert f"Scenario 's-1' of {scenarios} cannot be played: " in refused.err
+    assert said in refused.err
+    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize(

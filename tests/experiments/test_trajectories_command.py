@@ -95,7 +95,8 @@ def test_nothing_loaded_is_a_failure_and_writes_nothing(tmp_path: Path) -> None:
     said = import_(source, "chat", out)
     assert said.exit_code == 1
     assert "loaded 0 conversations" in " ".join(said.stdout.split())
-    assert len(said.stderr.splitlines()) == 2
+    assert len(said.stderr.splitlines()) == 3
+    assert said.stderr.rstrip().endswith("chats.jsonl has no conversation that can be read.")
     assert out.read_text() == "kept"
 
 
@@ -140,3 +141,12 @@ def test_conversations_are_written_while_they_are_read(
     )
     assert import_("x", "chat", tmp_path / "t.jsonl").exit_code == 0
     assert len(list(read_trajectories(tmp_path / "t.jsonl"))) == 50
+
+
+def test_what_is_imported_is_not_overwritten(tmp_path: Path) -> None:
+    source = tmp_path / "chats.jsonl"
+    source.write_text(line())
+    said = import_(source, "chat", tmp_path / "." / "chats.jsonl")
+    assert isinstance(said.exception, UsageError)
+    assert "would overwrite" in str(said.exception)
+    assert source.read_text() == line()

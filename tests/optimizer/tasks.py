@@ -25,7 +25,7 @@ from cotune.optimizer.evaluator import Evaluator
 from cotune.optimizer.example import RecordedCall, Splits
 from cotune.optimizer.observer import Silent
 from cotune.optimizer.proposers.lessons import LessonsProposer
-from cotune.optimizer.proposers.proposer import Assignment, Proposer
+from cotune.optimizer.proposers.proposer import Assignment, Draft, Proposer
 from cotune.optimizer.result import RunResult
 from cotune.optimizer.rollout import Lesson, Rollout
 from cotune.optimizer.settings import EngineSettings, Search, Selection
@@ -134,9 +134,9 @@ class Proposing:
     name: str = "proposing"
     quotes_train: bool = True
 
-    async def propose(self, assignment: Assignment) -> Mapping[str, str]:
+    async def propose(self, assignment: Assignment) -> Draft:
         self.asked += 1
-        return self.say(assignment)
+        return Draft(self.say(assignment))
 
 
 def numbered(prefix: str = "Variant") -> Proposing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from cotune.optimizer import gepa_bridge
-from cotune.optimizer.acceptance import Decision, decide
-from cotune.optimizer.proposers.proposer import Assignment
+from cotune.optimizer.proposers.proposer import Assignment, Draft
+from cotune.optimizer.rollout import Rollout, mean_score
 from cotune.simulation.journal import Journal
 
 from .tasks import FakeTask, Hanging, engine, outcome, run
@@ -55,10 +55,10 @@ async def test_a_run_is_cancelled_while_the_proposer_thinks(tmp_path: Path) -> N
         name: str = "slow"
         quotes_train: bool = True
 
-        async def propose(self, assignment: Assignment) -> Mapping[str, str]:
+        async def propose(self, assignment: Assignment) -> Draft:
             thinking.set()
             await asyncio.sleep(60)
-            return {}
+            return Draft({})
 
     task = FakeTask()
     await _cancelled(run(task, tmp_path / "journal", Slow()), thinking)
@@ -71,13 +71,17 @@ async def test_a_run_is_cancelled_while_gepa_is_at_work_itself(
     """There is nothing to cancel then, so what gepa asks for next must be refused."""
     loop, due, task = asyncio.get_running_loop(), asyncio.Event(), FakeTask()
 
-    def decide_slowly(*given: Any) -> Decision:
-        loop.call_soon_threadsafe(due.set)
-        # Long enough that the cancellation comes first on a busy machine, too.
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.5), loop).result()
-        return decide(*given)
+    means: list[float | None] = []
 
-    monkeypatch.setattr(gepa_bridge, "decide", decide_slowly)
+    def slow_mean(rollouts: Sequence[Rollout]) -> float | None:
+        means.append(mean_score(rollouts))
+        if len(means) == 3:  # the seed on val, the parent and then the child on the minibatch
+            loop.call_soon_threadsafe(due.set)
+            # Long enough that the cancellation comes first on a busy machine, too.
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0.5), loop).result()
+        return means[-1]
+
+    monkeypatch.setattr(gepa_bridge, "mean_score", slow_mean)
     with Journal(tmp_path / "journal") as journal:
         await _cancelled(engine(task, journal).run(), due)
         played = task.played.total()

@@ -42,7 +42,7 @@ def assigned(text: str, lessons: Sequence[Lesson], max_length: int) -> Assignmen
 
 def propose(text: str, *lessons: Lesson, max_length: int = 6000, **caps: int) -> LessonPrompt:
     assignment = assigned(text, lessons, max_length)
-    texts = asyncio.run(LessonsProposer(**caps).propose(assignment))
+    texts = asyncio.run(LessonsProposer(**caps).propose(assignment)).texts
     return LessonPrompt.parse(texts["a"])
 
 
@@ -141,7 +141,7 @@ def test_every_expected_output_comes_once_before_any_comes_twice() -> None:
 def test_nothing_is_proposed_without_a_failure() -> None:
     passed = lesson(1, "kept", feedback="")
     assignment = assigned("Route.", [passed], 6000)
-    assert asyncio.run(LessonsProposer().propose(assignment)) == {}
+    assert asyncio.run(LessonsProposer().propose(assignment)).texts == {}
 
 
 def test_what_is_not_known_or_not_writable_is_no_example() -> None:

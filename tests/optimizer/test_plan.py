@@ -42,6 +42,12 @@ def test_too_small_a_budget_is_refused_with_what_would_do() -> None:
     assert make_plan(_settings(88), sizes).candidates == 1
 
 
+def test_nothing_is_planned_without_a_limit_to_the_rollouts() -> None:
+    unlimited = EngineSettings(limits=Limits(usd=1.0), search=Search(minibatch=4))
+    with pytest.raises(UsageError, match=r"limits.rollouts is not set: .*Allow at least \d+"):
+        make_plan(unlimited, splits())
+
+
 @given(st.integers(1, 500), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
 def test_what_is_planned_is_never_more_than_the_limit(
     rollouts: int, finalists: int, repeats: int, again: int

@@ -49,7 +49,8 @@ def assignment(*lessons: Lesson, rejected: Sequence[TurnedDown] = ()) -> Assignm
 
 async def propose(lm: Overheard, path: Path, asked: Assignment, seed: int = 0) -> Any:
     with Journal(path) as journal:
-        return await ReflectionProposer(lm, journal, lm.ledger, seed).propose(asked)
+        draft = await ReflectionProposer(lm, journal, lm.ledger, seed).propose(asked)
+        return draft.texts
 
 
 async def test_it_rewrites_the_prompt_from_the_failing_calls(tmp_path: Path) -> None:

@@ -275,6 +275,34 @@ def test_only_failures_are_blamed_and_only_on_agents_that_were_called() -> None:
     assert credit(MAGIC, [failed()], record()) == ()
 
 
+def logged(*calls: AgentCall | ToolCall) -> ConversationRecord:
+    """A conversation of a log that knows nothing of agents' calls, or of the world."""
+    turns = (Turn("Book it.", Reply("Done.", calls), {}), Turn("Thanks.", Reply("Bye."), {}))
+    trajectory = Trajectory("task-1", turns, {}, StopReason.OPEN)
+    return ConversationRecord(trajectory, Scenario(id="task-1", family="logs", goal="Book."))
+
+
+def test_a_log_without_any_agent_blames_nobody() -> None:
+    assert credit(MAGIC, [failed(agent="router")], logged()) == ()
+    assert credit(MAGIC, [failed()], logged(ToolCall("book", "", {}, "booked"))) == ()
+
+
+@pytest.mark.parametrize("where", [{}, {"turn": 0}, {"turn": 1}, {"turn": 99}, {"agent": "nobody"}])
+def test_the_only_agent_on_record_is_blamed_though_only_its_tools_show_it(
+    where: dict[str, Any],
+) -> None:
+    conversation = logged(ToolCall("book", "assistant", {}, "booked"))
+    (blame,) = credit(MAGIC, [failed(**where)], conversation)
+    assert (blame.agent, blame.share) == ("assistant", 1.0)
+    assert "nobody else" in blame.reason
+
+
+def test_a_judge_can_name_one_of_several_agents_whose_tools_alone_are_on_record() -> None:
+    calls = (ToolCall("find", "finder", {}, []), ToolCall("book", "booker", {}, "booked"))
+    assert blamed(failed(agent="booker"), logged(*calls)) == {"booker": 1.0}
+    assert blamed(failed(), logged(*calls)) == {"finder": 0.5, "booker": 0.5}
+
+
 def test_a_world_of_other_conventions_does_no_harm() -> None:
     call = AgentCall("agent", {"message": 3}, {"reply": None, "quantity": "two", "diet": 7})
     state = {"cart": [{"name": "Yogurt"}, {"product_id": "x", "product": "yogurt"}]}

@@ -89,7 +89,7 @@ def test_what_was_not_given_does_not_apply():
         ([{"criterion": "quantity"}], "entry 1: give a value, or the status"),
         ([{"criterion": "quantity", "value": 1, "status": "inconclusive"}], "give a value, or"),
         ([{"criterion": "quantity", "valeu": 1}], "entry 1, valeu: no such field"),
-        ({"quantity": 1}, "found dict"),
+        ({"quantity": 1}, "found a mapping"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place(said, words):

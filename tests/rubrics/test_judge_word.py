@@ -12,7 +12,7 @@ from cotune.agents.errors import UsageError
 from cotune.rubrics.judge import judged_questions
 from cotune.rubrics.judges.inquiry import Strategy, judge_prompts
 from cotune.rubrics.judges.rendering import Detail
-from cotune.rubrics.judges.word import WordJudge, word_shares
+from cotune.rubrics.judges.word import WordJudge, WordSettings, word_shares
 from cotune.rubrics.rubric import Rubric
 from cotune.rubrics.verdict import Status
 
@@ -30,9 +30,12 @@ def token(**probabilities: float) -> TokenLogprob:
     return TokenLogprob(top[0].token, top[0].logprob, top=top)
 
 
-def judge(rubric: Rubric = RUBRIC, **probabilities: float) -> WordJudge:
+PROMPTS = judge_prompts(RUBRIC, Strategy.CRITERION, "word")
+
+
+def judge(settings: WordSettings | None = None, /, **probabilities: float) -> WordJudge:
     model = PlannedJudge(response("PASS", logprobs=(token(**probabilities),)))
-    return WordJudge(model, judge_prompts(rubric, Strategy.CRITERION, "word"))
+    return WordJudge(model, PROMPTS, settings or WordSettings())
 
 
 def sometimes() -> Rubric:
@@ -70,18 +73,49 @@ def test_a_token_that_begins_no_word_has_no_share():
 async def test_the_likelier_word_is_the_verdict(
     probabilities: dict[str, float], value: float, confidence: float, passes: float
 ):
-    [opinion] = await judge(RUBRIC, **probabilities).opinions(conversation(), RUBRIC, ASKS)
+    [opinion] = await judge(**probabilities).opinions(conversation(), RUBRIC, ASKS)
     assert opinion.verdict.value == value
     assert opinion.confidence == pytest.approx(confidence)
     assert opinion.pass_probability == pytest.approx(passes)
 
 
+@pytest.mark.parametrize(
+    ("threshold", "value", "confidence"),
+    [(0.5, 1.0, 0.6), (0.6, 1.0, 0.5), (0.61, 0.0, None), (0.9, 0.0, 0.857), (0.1, 1.0, 0.931)],
+)
+async def test_from_which_probability_on_it_passes_can_be_set_for_each_criterion(
+    threshold: float, value: float, confidence: float | None
+):
+    leaning = WordSettings(thresholds={"asks": threshold, "integrity": 0.99})
+    [opinion] = await judge(leaning, PASS=0.6, FAIL=0.4).opinions(conversation(), RUBRIC, ASKS)
+    assert opinion.verdict.value == value
+    assert opinion.pass_probability == pytest.approx(0.6), "what was seen stays as it is"
+    assert opinion.confidence >= 0.5
+    assert confidence is None or opinion.confidence == pytest.approx(confidence, abs=1e-3)
+
+
+async def test_certainty_passes_any_threshold():
+    strict = WordSettings(thresholds={"asks": 0.999})
+    [opinion] = await judge(strict, PASS=1.0).opinions(conversation(), RUBRIC, ASKS)
+    assert (opinion.verdict.value, opinion.confidence) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0, -1.0, math.nan])
+def test_a_threshold_that_decides_everything_is_refused(threshold: float):
+    with pytest.raises(ValueError, match="asks"):
+        WordSettings(thresholds={"asks": threshold})
+
+
+def test_another_threshold_is_another_judge():
+    assert judge(PASS=1).identity != judge(WordSettings(thresholds={"asks": 0.7}), PASS=1).identity
+
+
 async def test_a_criterion_that_does_not_always_apply_can_be_left_out():
     rubric = sometimes()
     questions = judged_questions(rubric, conversation())[:1]
-    [opinion] = await judge(rubric, NOT=0.6, PASS=0.4).opinions(conversation(), rubric, questions)
+    [opinion] = await judge(NOT=0.6, PASS=0.4).opinions(conversation(), rubric, questions)
     assert opinion.verdict.status is Status.NOT_APPLICABLE
-    [opinion] = await judge(rubric, NOT=0.4, FAIL=0.6).opinions(conversation(), rubric, questions)
+    [opinion] = await judge(NOT=0.4, FAIL=0.6).opinions(conversation(), rubric, questions)
     assert (opinion.verdict.value, opinion.pass_probability) == (0.0, 0.0)
 
 
@@ -92,7 +126,7 @@ async def test_none_of_the_words_is_inconclusive():
 
 
 async def test_a_model_without_probabilities_and_a_criterion_with_tiers_are_refused():
-    silent = WordJudge(PlannedJudge("PASS"), judge_prompts(RUBRIC, Strategy.CRITERION, "word"))
+    silent = WordJudge(PlannedJudge("PASS"), PROMPTS, WordSettings())
     with pytest.raises(UsageError, match="gives no probabilities"):
         await silent.judge(conversation(), RUBRIC, ASKS)
     with pytest.raises(UsageError, match="'clear' has tiers"):
@@ -101,7 +135,7 @@ async def test_a_model_without_probabilities_and_a_criterion_with_tiers_are_refu
 
 async def test_the_record_holds_what_was_said_unless_all_is_asked_for():
     spoken = judge(PASS=1.0)
-    whole = replace(spoken, detail=Detail.ALL)
+    whole = replace(spoken, settings=WordSettings(detail=Detail.ALL))
     for each in (spoken, whole):
         await each.opinions(conversation(), RUBRIC, ASKS)
     assert isinstance(spoken.lm, PlannedJudge)

@@ -15,6 +15,7 @@ from cotune.rubrics.statistics import (
     conclude,
     expanded,
     mean_interval,
+    one_sided_margin,
     paired_difference,
 )
 
@@ -207,3 +208,70 @@ def test_pure_noise_is_rarely_called_improved(clusters):
 
 def test_a_real_gain_is_found():
     assert share_improved(25, 3, gain=0.35, runs=40) >= 0.9
+
+
+def percentile_bounds(sums, rng) -> tuple[float, float]:
+    """The plain percentile bootstrap interval at 95 %, as most tools compute it."""
+    drawn = sums[rng.integers(0, len(sums), (500, len(sums)))].mean(axis=1)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def gated(rng, scenarios: int):
+    """Differences of gated scores, three in four tied: skewed when there is a gain, here 0.1."""
+    drawn = rng.random(scenarios)
+    return np.where(drawn < 0.1875, 0.8, np.where(drawn < 0.25, -0.8, 0.0))
+
+
+def averaged(rng, scenarios: int):
+    """Differences of averages of eight parts, with a gain of 0.1."""
+    chance = rng.uniform(0.2, 0.8, scenarios)
+    return (rng.binomial(8, chance + 0.1, scenarios) - rng.binomial(8, chance)) / 8
+
+
+def coverage(draw, scenarios: int, runs: int) -> tuple[float, float]:
+    """Return how often the percentile interval and ours hold the true gain of 0.1."""
+    rng = np.random.default_rng(scenarios)
+    percentile, ours = 0, 0
+    for _ in range(runs):
+        differences = draw(rng, scenarios)
+        low, high = percentile_bounds(differences, rng)
+        percentile += low <= 0.1 <= high
+        interval = mean_interval(differences.tolist(), resamples=500, seed=1)
+        ours += interval.low is None or interval.low <= 0.1 <= (interval.high or 0.0)
+    return percentile / runs, ours / runs
+
+
+@pytest.mark.parametrize("draw", [gated, averaged])
+@pytest.mark.parametrize("scenarios", [6, 9, 12])
+def test_the_percentile_interval_covers_too_little_with_few_scenarios(draw, scenarios):
+    """With more runs: see docs/decisions.md."""
+    percentile, ours = coverage(draw, scenarios, runs=300)
+
+    assert percentile < 0.935
+    assert percentile < ours
+    assert ours > (0.9 if draw is averaged else 0.78)
+
+
+def test_a_margin_without_a_prior_is_students_but_for_the_degrees_of_freedom():
+    values = [0.1, -0.2, 0.4, 0.0, 0.3]
+    expected = np.std(values) / np.sqrt(5) * stats.t.ppf(0.9, 5)
+
+    assert one_sided_margin(values, 0.9, prior_variance=0.0) == pytest.approx(expected)
+
+
+def test_ties_alone_leave_the_priors_margin_and_more_values_a_smaller_one():
+    margins = [one_sided_margin([0.0] * n, 0.9, prior_variance=0.25) for n in (4, 12, 48)]
+
+    assert margins[0] > margins[1] > margins[2] > 0
+    assert margins[1] == pytest.approx(0.5 / 12 * stats.t.ppf(0.9, 12))
+
+
+def test_no_variance_below_the_least_is_believed():
+    lucky = [0.5] * 8
+    floor = one_sided_margin(lucky, 0.9, prior_variance=0.25, least_variance=0.3)
+
+    assert floor == pytest.approx(np.sqrt(0.3 / 8) * stats.t.ppf(0.9, 8))
+    assert floor > one_sided_margin(lucky, 0.9, prior_variance=0.25)
+    with pytest.raises(ValueError, match="at least one"):
+        one_sided_margin([], 0.9, prior_variance=0.25)

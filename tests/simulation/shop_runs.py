@@ -62,12 +62,12 @@ class ShopRun:
         observer: SimulationObserver | None = None,
     ) -> Simulator:
         return Simulator(
-            engine or InProcess(self.player, 16),
-            self.player.identity,
-            journal,
-            self.ledger,
-            self.budget,
-            observer or Unwatched(),
+            engine=engine or InProcess(self.player, 16),
+            identity=self.player.identity,
+            journal=journal,
+            ledger=self.ledger,
+            budget=self.budget,
+            observer=observer or Unwatched(),
         )
 
     def trajectories(self, simulator: Simulator) -> list[Trajectory]:

@@ -219,8 +219,8 @@ def test_a_malformed_chat_is_refused_with_the_reason(
     ("broken", "reason"),
     [
         ("{", "it is not JSON"),
-        ("[]", "found list where an object is expected"),
-        ("null", "found NoneType where an object is expected"),
+        ("[]", "found an empty list where an object is expected"),
+        ("null", "found nothing where an object is expected"),
         ("{}", "messages: this field is missing"),
         (line(HELLO, metadata={"x": float("nan")}), "NaN is no number in JSON"),
         (line([says("user", "\ud83d"), HELLO[1]]), "half of a Unicode surrogate pair"),

@@ -88,7 +88,7 @@ def test_a_malformed_record_is_refused_by_number_and_the_rest_is_loaded(tmp_path
     assert [each.metadata["task_id"] for each in loaded] == [3, 4]
     assert refused == [
         "record 1: reward: this field is missing",
-        "record 2: found str where an object is expected",
+        "record 2: found 'not a record' where an object is expected",
     ]
 
 

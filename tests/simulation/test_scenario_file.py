@@ -109,11 +109,13 @@ def test_every_problem_of_every_line_is_named(tmp_path: Path) -> None:
         ),
         pytest.param(
             {"kind": "errand", "id": "a"},
-            "errands.0",
+            "errands.0.kind",
             "'item', 'change', 'question', 'statement'",
             id="unknown kind",
         ),
-        pytest.param({"id": "a", "item": "milk"}, "errands.0", "kind", id="no kind"),
+        pytest.param(
+            {"id": "a", "item": "milk"}, "errands.0.kind", "allowed: 'item', ", id="no kind"
+        ),
     ],
 )
 def test_an_errand_is_judged_as_its_kind(
@@ -163,11 +165,82 @@ def test_loading_names_the_first_problem_and_counts_the_others(tmp_path: Path) -
     assert f"cotune scenarios validate {path}" in said
 
 
+@pytest.mark.parametrize("blank", ["", "   ", "\n\t"])
+def test_a_blank_opening_is_refused_with_what_to_do(tmp_path: Path, blank: str) -> None:
+    path = jsonl(tmp_path, minimal("a"), minimal("b", opening=blank))
+    with pytest.raises(UsageError) as caught:
+        load_scenarios(path)
+    said = str(caught.value)
+    assert said.startswith(f"{path}, line 2: opening: found {blank!r}; ")
+    assert "leave the field out" in said
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        pytest.param({"goal": "  "}, "goal", id="goal"),
+        pytest.param({"facts": [{"name": "a", "value": " "}]}, "facts.0.value", id="fact"),
+        pytest.param(
+            {"errands": [{"kind": "item", "id": "a", "item": "b", "say": " "}]},
+            "errands.0.say",
+            id="request",
+        ),
+        pytest.param(
+            {"errands": [{"kind": "statement", "id": "a", "say": " "}]},
+            "errands.0.say",
+            id="statement",
+        ),
+        pytest.param(
+            {"constraints": [{"field": "diet", "operator": "is", "value": "vegan", "say": " "}]},
+            "constraints.0.say",
+            id="term",
+        ),
+        pytest.param(
+            {"revisions": [{"turn": 2, "say": " ", "drop": ["x"]}]}, "revisions.0.say", id="change"
+        ),
+    ],
+)
+def test_words_that_say_nothing_are_refused(
+    tmp_path: Path, fields: dict[str, Any], place: str
+) -> None:
+    (problem,) = check_scenarios(jsonl(tmp_path, minimal(**fields))).problems
+    assert problem.field == place
+    assert "a customer cannot say nothing" in problem.said
+
+
+def test_ids_that_do_not_fit_are_named_at_their_lines(tmp_path: Path) -> None:
+    text = """
+- id: a
+  family: f
+  goal: Shop.
+  errands:
+    - {kind: item, id: milk, item: milk}
+    - {kind: item, id: milk, item: oat milk}
+  revisions:
+    - turn: 2
+      say: No milk.
+      drop: [milk, mlik]
+"""
+    found = check_scenarios(written(tmp_path, text)).problems
+    assert [(one.line, one.field) for one in found] == [
+        (7, "errands.1.id"),
+        (11, "revisions.0.drop.1"),
+    ]
+    assert "there is no errand 'mlik'" in found[1].said
+    assert found[1].said.endswith("there is: milk")
+
+
+def test_what_is_not_json_is_said_with_its_place_in_the_line(tmp_path: Path) -> None:
+    (problem,) = check_scenarios(jsonl(tmp_path, '{"id": "a"')).problems
+    assert problem.said == "the line is not valid JSON: expecting ',' delimiter at character 11"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "complaint"),
     [
         pytest.param("a.jsonl", "\n \n", "holds no scenario", id="blank"),
         pytest.param("a.yaml", "[]", "holds no scenario", id="empty list"),
+        pytest.param("a.yaml", "# later\n", "holds no scenario", id="empty"),
         pytest.param("a.yaml", "id: a", "expected a list of entries", id="no list"),
         pytest.param("a.yaml", "- id: a\n  id: b", "'id' is given twice", id="repeated key"),
         pytest.param("a.json", "[]", r"\.jsonl \(one a line\) and \.yaml", id="another kind"),
@@ -182,5 +255,5 @@ def test_files_that_hold_no_scenarios_are_refused(
 
 
 def test_a_file_that_is_not_there_may_have_been_meant_as_a_pack() -> None:
-    with pytest.raises(UsageError, match=r"no scenario file 'grocer'.*pack: grocery"):
+    with pytest.raises(UsageError, match=r"'grocer'. Did you mean the pack 'grocery'\?.*: grocery"):
         load_scenarios("grocer")

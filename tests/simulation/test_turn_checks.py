@@ -42,6 +42,10 @@ def test_an_error_is_not_a_message(message: str) -> None:
     assert kind(message) == "error_text"
 
 
+def test_a_field_that_a_scenario_leaves_out_is_no_word_of_it() -> None:
+    assert kind("null", scenario=SCENARIO.model_copy(update={"budget": None})) == "error_text"
+
+
 @pytest.mark.parametrize(
     "message",
     [

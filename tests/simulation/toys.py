@@ -111,12 +111,12 @@ class Run:
         users = FixedUsers(["a", "b"])
         player = Player(self.assistant, users, ConversationLimits(), self.ledger, "toy")
         self.simulator = Simulator(
-            InProcess(player, self.concurrency),
-            player.identity,
-            self.journal,
-            self.ledger,
-            self.budget,
-            self.observer,
+            engine=InProcess(player, self.concurrency),
+            identity=player.identity,
+            journal=self.journal,
+            ledger=self.ledger,
+            budget=self.budget,
+            observer=self.observer,
             fault_threshold=self.threshold,
         )
 

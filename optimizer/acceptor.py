@@ -1,0 +1,108 @@
+"""The acceptor: plays what is needed to decide on a child, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..agents.fingerprint import fingerprint
+from ..agents.prompts import PromptBundle
+from .acceptance import Decision, decide, unquoted
+from .candidate import Pool
+from .evaluator import Evaluator
+from .example import Example
+from .racing import Race
+from .rollout import Rollout
+from .settings import Search
+from .val_policy import dominated, rungs
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A child and its parent, played on the same train examples.
+
+    Attributes:
+        parent: The parent's prompts.
+        child: The child's prompts.
+        before: The parent's rollouts on the minibatch.
+        after: The child's, in the same order.
+    """
+
+    parent: PromptBundle
+    child: PromptBundle
+    before: Sequence[Rollout]
+    after: Sequence[Rollout]
+
+
+@dataclass(frozen=True)
+class Acceptor:
+    """Decides on children: on train against the parent, then on parts of val against the pool.
+
+    Attributes:
+        settings: How.
+        train: From where a race takes further examples, always in the same order, so that a
+            parent is played on each of them once however many children it has.
+        val: Where a child that is clearly dominated on a part is given up.
+        evaluator: Who plays.
+        race: The sequential test.
+    """
+
+    settings: Search
+    train: Sequence[Example]
+    val: Sequence[Example]
+    evaluator: Evaluator
+    race: Race
+
+    async def decide(self, pairing: Pairing, pool: Pool) -> Decision:
+        """Decide whether the child joins the pool.
+
+        Raises:
+            BudgetExhaustedError: The budget ended before it was decided.
+            PausedError: Too many faults.
+        """
+        match self.settings.acceptance:
+            case "minibatch":
+                compared = _comparable(pairing, pairing.before, pairing.after)
+                decision = decide(*compared, self.settings.min_gain)
+            case "race":
+                decision = await self._raced(pairing)
+        if decision.accepted and self.settings.val == "halving":
+            return await self._tried_on_val(pairing.child, decision, pool)
+        return decision
+
+    async def _raced(self, pairing: Pairing) -> Decision:
+        """Add examples until the two can be told apart or there is nothing to add."""
+        before, after = list(pairing.before), list(pairing.after)
+        played = {rollout.example for rollout in before}
+        room = max(0, self.settings.race.most - len(before))
+        rest = [each for each in _shuffled(self.train) if each.id not in played][:room]
+        while True:
+            compared = _comparable(pairing, before, after)
+            decision = self.race.look(*compared, exhausted=not rest)
+            if decision is not None:
+                return decision
+            step, rest = rest[: self.settings.race.step], rest[self.settings.race.step :]
+            after += await self.evaluator.evaluate(step, pairing.child)
+            before += await self.evaluator.evaluate(step, pairing.parent)
+
+    async def _tried_on_val(self, child: PromptBundle, accepted: Decision, pool: Pool) -> Decision:
+        """Play the child on growing parts of val, and give it up where it is dominated."""
+        order = _shuffled(self.val)
+        for count in rungs(len(order))[:-1]:
+            part = order[:count]
+            own = await self.evaluator.evaluate(part, child)
+            others = [self.evaluator.recall(part, each.bundle) for each in pool.scored()]
+            if (reason := dominated(own, others)) is not None:
+                return Decision(False, reason, accepted.before, accepted.after)
+        return accepted
+
+
+def _comparable(
+    pairing: Pairing, before: Sequence[Rollout], after: Sequence[Rollout]
+) -> tuple[list[Rollout], list[Rollout]]:
+    return unquoted(before, after, pairing.parent, pairing.child)
+
+
+def _shuffled(examples: Sequence[Example]) -> list[Example]:
+    """Return the examples in an order that mixes families and is the same in every run."""
+    return sorted(examples, key=lambda example: fingerprint(example.id))
