@@ -18,8 +18,16 @@ from .conclusion import number
 from .record_parts import CandidateRecord
 from .run_record import RunRecord
 
-_ACCEPTED, _REJECTED, _SEED, _WINNER = "#3b82f6", "#9aa3b2", "#7c5cd6", "#12a150"
-_LINE = "#f59e0b"
+COLORS = {
+    "accepted": "#3b82f6",
+    "rejected": "#9aa3b2",
+    "seed": "#7c5cd6",
+    "winner": "#12a150",
+    "line": "#f59e0b",
+}
+Scored = tuple[CandidateRecord, float]
+"""A candidate with its mean score on val."""
+
 _HOVER_WIDTH = 60
 
 
@@ -28,25 +36,29 @@ def score_figure(record: RunRecord) -> go.Figure:
 
     Candidates without a val score stand on the bottom line, where the budget they took shows.
     """
-    scored = _scored(record)
+    scored = scored_of(record)
     best = list(accumulate((score for _, score in scored), max))
-    figure = _figure("rollouts used", "mean score on val")
+    figure = new_figure("rollouts used", "mean score on val")
     figure.add_scatter(
         x=[*(one.rollouts for one, _ in scored), record.rollouts],
         y=[*best, best[-1]] if best else [],
         mode="lines",
-        line={"shape": "hv", "color": _LINE, "width": 2},
+        line={"shape": "hv", "color": COLORS["line"], "width": 2},
         name="best so far",
         hoverinfo="skip",
     )
-    _add_candidates(figure, record, [(one, one.rollouts, score) for one, score in scored])
+    add_candidates(figure, record, [(one, one.rollouts, score) for one, score in scored])
     turned_down = [one for one in record.candidates if one.val_score is None]
     if turned_down:
         figure.add_scatter(
             x=[one.rollouts for one in turned_down],
             y=[0.0] * len(turned_down),
             mode="markers",
-            marker={"symbol": "x-thin", "size": 9, "line": {"width": 2, "color": _REJECTED}},
+            marker={
+                "symbol": "x-thin",
+                "size": 9,
+                "line": {"width": 2, "color": COLORS["rejected"]},
+            },
             name="not taken, no val score",
             **_hover(turned_down),
         )
@@ -58,10 +70,10 @@ def front_figure(record: RunRecord) -> go.Figure:
 
     A candidate is on this front when none is both as short and as good, and better in one.
     """
-    scored = _scored(record)
+    scored = scored_of(record)
     points = [(one, one.length, score) for one, score in scored]
     places = {one.number: (x, y) for one, x, y in points}
-    figure = _figure("length of the prompts, characters", "mean score on val")
+    figure = new_figure("length of the prompts, characters", "mean score on val")
     parents = [
         (places[one.parent], places[one.number]) for one, _ in scored if one.parent in places
     ]
@@ -69,7 +81,7 @@ def front_figure(record: RunRecord) -> go.Figure:
         x=[x for (x0, _), (x1, _) in parents for x in (x0, x1, None)],
         y=[y for (_, y0), (_, y1) in parents for y in (y0, y1, None)],
         mode="lines",
-        line={"color": _REJECTED, "width": 1, "dash": "dot"},
+        line={"color": COLORS["rejected"], "width": 1, "dash": "dot"},
         name="parent to child",
         hoverinfo="skip",
     )
@@ -78,16 +90,17 @@ def front_figure(record: RunRecord) -> go.Figure:
         x=[x for x, _ in front],
         y=[y for _, y in front],
         mode="lines+markers",
-        line={"shape": "hv", "color": _LINE, "width": 2},
+        line={"shape": "hv", "color": COLORS["line"], "width": 2},
         marker={"symbol": "circle-open", "size": 18, "line": {"width": 2}},
         name="Pareto front",
         hoverinfo="skip",
     )
-    _add_candidates(figure, record, points)
+    add_candidates(figure, record, points)
     return figure
 
 
-def _scored(record: RunRecord) -> list[tuple[CandidateRecord, float]]:
+def scored_of(record: RunRecord) -> list[Scored]:
+    """Return the candidates that were scored on val, with their scores."""
     return [(one, one.val_score) for one in record.candidates if one.val_score is not None]
 
 
@@ -97,10 +110,11 @@ def _front(points: Iterable[tuple[CandidateRecord, int, float]]) -> list[tuple[i
     return [places[index] for index in on_front]
 
 
-def _add_candidates(
-    figure: go.Figure, record: RunRecord, points: Sequence[tuple[CandidateRecord, int, float]]
+def add_candidates(
+    figure: go.Figure, record: RunRecord, points: Sequence[tuple[CandidateRecord, float, float]]
 ) -> None:
-    for name, color in (("seed", _SEED), ("accepted", _ACCEPTED), ("winner", _WINNER)):
+    """Draw candidates at their places, by what became of them."""
+    for name in ("seed", "accepted", "winner"):
         group = [point for point in points if _group(point[0], record.winner) == name]
         if group:
             figure.add_scatter(
@@ -109,7 +123,7 @@ def _add_candidates(
                 mode="markers+text",
                 text=[str(one.number) for one, _, _ in group],
                 textposition="top center",
-                marker={"size": 11, "color": color},
+                marker={"size": 11, "color": COLORS[name]},
                 name=name,
                 **_hover([one for one, _, _ in group]),
             )
@@ -122,10 +136,10 @@ def _group(candidate: CandidateRecord, winner: int) -> str:
 
 
 def _hover(candidates: Iterable[CandidateRecord]) -> dict[str, object]:
-    return {"hovertext": [_describe(one) for one in candidates], "hoverinfo": "text"}
+    return {"hovertext": [describe(one) for one in candidates], "hoverinfo": "text"}
 
 
-def _describe(one: CandidateRecord) -> str:
+def describe(one: CandidateRecord) -> str:
     """Describe a candidate in plotly's markup; its reason may quote a model, so it is escaped."""
     parent = "" if one.parent is None else f", from {one.parent}"
     reason = textwrap.wrap(one.reason, _HOVER_WIDTH)
@@ -137,7 +151,8 @@ def _describe(one: CandidateRecord) -> str:
     return "<br>".join(lines)
 
 
-def _figure(x: str, y: str) -> go.Figure:
+def new_figure(x: str, y: str) -> go.Figure:
+    """Return an empty chart with its axes named."""
     figure = go.Figure()
     figure.update_layout(
         template="none",

@@ -1,4 +1,4 @@
-"""Reaching MLflow: imported late and quietly, and told from far whether a server is there at all."""
+"""Reaching MLflow: imported late, quietly, and only where a server or a file is there."""
 
 from __future__ import annotations
 

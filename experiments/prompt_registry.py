@@ -1,4 +1,4 @@
-"""The winner in MLflow's prompt registry, one registered prompt per changed agent."""
+"""The winner in MLflow's prompt registry: a prompt per agent, one id for the bundle."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..rubrics.statistics import Conclusion
 from .run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _MAX_VERSIONS = 1000
+ALIAS = "candidate"
 
 
 def registry_name(record: RunRecord, agent: str) -> str:
@@ -29,31 +29,33 @@ def registry_name(record: RunRecord, agent: str) -> str:
 def register_winner(
     client: MlflowClient, record: RunRecord, run_id: str, message: str
 ) -> dict[str, str]:
-    """Register the prompts in which the winner differs from the seed, and link the run to them.
+    """Register the winner's prompts, unchanged ones too, and link the run to them.
 
-    Nothing is registered without a test, or when the test found the winner worse. A text that
-    the registry has under this name keeps its version and gets the tags of this run.
+    Nothing is registered unless the test found the winner better and no less safe. A text that
+    the registry has under its name keeps its version and gets the tags of this run. All versions
+    of one bundle have its id in the tag `cotune.bundle`, and the alias `candidate`.
 
     Args:
         client: Connected to MLflow.
         record: The run.
         run_id: The MLflow run to link.
-        message: What the new version says about itself.
+        message: What a new version says about itself.
 
     Returns:
         The prompts' URIs by agent.
     """
-    if record.held_out is None or record.conclusion is Conclusion.WORSE:
+    if not record.deployable:
         return {}
-    seed, winner, tags = record.seed.prompts, record.chosen.prompts, _tags(record, run_id)
+    tags = _tags(record, run_id)
     uris = {}
-    for agent in (agent for agent in winner if winner[agent] != seed[agent]):
+    for agent, text in record.chosen.prompts.items():
         name = registry_name(record, agent)
-        version = _version_of(client, name, winner[agent])
+        version = _version_of(client, name, text)
         if version is None:
-            version = client.register_prompt(name, winner[agent], message, tags).version
+            version = client.register_prompt(name, text, message, tags).version
         else:
             _tag(client, name, version, tags)
+        client.set_prompt_alias(name, ALIAS, version)
         uris[agent] = f"prompts:/{name}/{version}"
         client.link_prompt_version_to_run(run_id, uris[agent])
     return uris
@@ -76,5 +78,5 @@ def _tags(record: RunRecord, run_id: str) -> dict[str, str]:
         "cotune.run_id": run_id,
         "cotune.conclusion": str(record.conclusion),
         "cotune.simulated": "true" if record.simulated else "false",
-        "cotune.fingerprint": record.chosen.fingerprint,
+        "cotune.bundle": record.chosen.fingerprint,
     }

@@ -10,19 +10,22 @@ from typing import Any
 
 from ..agents.ledger import Usage
 from ..optimizer.held_out import Comparison
-from .charts import front_figure
 from .conclusion import reading, sentence
+from .front_charts import front_page
 from .record_parts import CandidateRecord
 from .run_record import FILE_NAME as RECORD_FILE
 from .run_record import RunAbout, RunRecord, config_yaml, titles_of
 from .tracked_curves import Curves, Decided, Point
+
+About = RunAbout | RunRecord
+"""What MLflow is told when a run begins, or afterwards when it could not be told then."""
 
 _MAX_PARAM = 500
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]")
 _TABLES = ("candidates.json", "pareto_front.json", "held_out.json", "ledger.json", "faults.json")
 
 
-def params_of(about: RunAbout) -> dict[str, str]:
+def params_of(about: About) -> dict[str, str]:
     """Return the short settings by dotted name; long ones are in the configuration artifact."""
     settings = {
         "task_kind": about.kind,
@@ -33,7 +36,7 @@ def params_of(about: RunAbout) -> dict[str, str]:
     return {name: text for name, text in texts.items() if 0 < len(text) <= _MAX_PARAM}
 
 
-def begin_tags(about: RunAbout) -> dict[str, str]:
+def begin_tags(about: About) -> dict[str, str]:
     """Return the tags of a run that begins."""
     return {
         "mlflow.source.name": "cotune",
@@ -41,6 +44,7 @@ def begin_tags(about: RunAbout) -> dict[str, str]:
         "cotune.state": "running",
         "cotune.simulated": _text(about.simulated),
         "cotune.command": about.command,
+        **({"cotune.started_from": " ".join(about.started_from)} if about.started_from else {}),
     }
 
 
@@ -84,8 +88,9 @@ def artifacts_of(record: RunRecord, report: str) -> dict[str, str]:
         "report.html": report,
         RECORD_FILE: record.model_dump_json(indent=2),
         "config.yaml": config_yaml(record.config),
-        "pareto_front.html": front_figure(record).to_html(include_plotlyjs=True, div_id="front"),
+        "pareto_front.html": front_page(record),
         "prompts/changes.diff": record.diff,
+        **_candidate_files(record),
         **_prompt_files("seed", record.seed),
         **_prompt_files("winner", record.chosen),
         **{path: _table(rows) for path, rows in zip(_TABLES, tables, strict=True)},
@@ -126,8 +131,8 @@ def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
         yield "held_out/examples", record.held_out.examples
         yield "held_out/lost", record.held_out.lost
         yield "held_out/deployable", float(record.held_out.deployable)
-        for name, comparison in _comparisons(record):
-            yield from _compared(f"held_out/{name}", comparison)
+        for name, comparison in comparisons_of(record):
+            yield from points_compared(f"held_out/{name}", comparison)
     for role, usage in _by_role(record).items():
         yield f"calls/{role}", usage.calls
         yield f"tokens/{role}", usage.tokens
@@ -136,7 +141,8 @@ def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
         yield f"faults/{origin}", count
 
 
-def _comparisons(record: RunRecord) -> list[tuple[str, Comparison]]:
+def comparisons_of(record: RunRecord) -> list[tuple[str, Comparison]]:
+    """Return the comparisons of the test by name: overall, objectives, then rates of failures."""
     if record.held_out is None:
         return []
     failures = {f"failures/{name}": one for name, one in record.held_out.critical.items()}
@@ -144,7 +150,8 @@ def _comparisons(record: RunRecord) -> list[tuple[str, Comparison]]:
     return [("overall", record.held_out.overall), *sorted(parts.items())]
 
 
-def _compared(name: str, comparison: Comparison) -> Iterator[tuple[str, float]]:
+def points_compared(name: str, comparison: Comparison) -> Iterator[tuple[str, float]]:
+    """Yield the metrics of a comparison."""
     yield f"{name}/seed", comparison.seed
     yield f"{name}/winner", comparison.winner
     difference = comparison.difference
@@ -201,13 +208,24 @@ def _held_out_rows(record: RunRecord) -> list[dict[str, Any]]:
             "families": comparison.difference.clusters,
             "method": comparison.difference.method,
         }
-        for name, comparison in _comparisons(record)
+        for name, comparison in comparisons_of(record)
     ]
 
 
 def _ledger_rows(record: RunRecord) -> list[dict[str, Any]]:
     replayed = record.invocation.replayed_by
     return [{**one.model_dump(), "replayed": replayed(one.role, one.agent)} for one in record.usage]
+
+
+def _candidate_files(record: RunRecord) -> dict[str, str]:
+    """Return what each candidate changed in its parent's prompts, and why."""
+    files = {}
+    for one in record.candidates:
+        if one.parent is not None:
+            diff = record.candidates[one.parent].bundle.diff(one.bundle)
+            why = "\n".join(f"# {line}" for line in (one.reason, one.diagnosis) if line)
+            files[f"candidates/{one.number:03}.diff"] = f"{why}\n{diff}\n"
+    return files
 
 
 def _prompt_files(folder: str, one: CandidateRecord) -> dict[str, str]:

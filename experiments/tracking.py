@@ -1,20 +1,17 @@
-"""Tracking: one MLflow run per optimization, written before and after it, never during.
+"""Tracking: one MLflow run per optimization, with a child run for each of its stages.
 
-MLflow is slow to import and to call, so nothing here runs while rollouts do. The run's folder
-holds everything MLflow is told; when MLflow fails at the end, a warning says so and nothing is
-lost.
+MLflow is slow to import and to call, so it is written before and after a run, and during it only
+from a thread of its own (`live_metrics.py`). The run's folder holds everything MLflow is told; when
+MLflow fails, a warning says so, nothing is lost, and `cotune runs sync` writes it later.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import re
-import sqlite3
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,29 +19,21 @@ from typing import TYPE_CHECKING
 from ..agents.errors import CotuneError
 from ..agents.redact import public
 from .conclusion import sentence
+from .contrast import Contrast
+from .mlflow_access import connected, first_line, is_remote, sqlite_path
 from .prompt_registry import register_winner
-from .run_record import RunAbout, RunRecord, config_yaml
-from .tracked_values import (
-    Point,
-    artifacts_of,
-    begin_tags,
-    end_tags,
-    metrics_of,
-    params_of,
-)
+from .run_record import RunRecord, config_yaml
+from .stage_runs import end_stages, write_points, write_stages
+from .traces import write_traces
+from .tracked_stages import stage_points
+from .tracked_values import About, artifacts_of, begin_tags, end_tags, metrics_of, params_of
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
 DEFAULT_URI = "sqlite:///mlflow.db"
-_SQLITE = "sqlite:///"
-_ENVIRONMENT = {
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",  # its default waits for minutes on a dead server
-    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-    "GIT_PYTHON_REFRESH": "quiet",
-}
+_MOST = 100  # in one call, says MLflow
 _log = logging.getLogger(__name__)
 
 
@@ -60,7 +49,12 @@ class Tracker:
     uri: str = DEFAULT_URI
     experiment: str = "cotune"
 
-    def begin(self, about: RunAbout, run_id: str | None = None) -> str:
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is a server, which may be out of reach for a while."""
+        return is_remote(self.uri)
+
+    def begin(self, about: About, run_id: str | None = None) -> str:
         """Open a run, so that it is seen as running, and return its id.
 
         A known run is continued. A new one is opened when MLflow no longer has it, or when its
@@ -70,26 +64,36 @@ class Tracker:
             CotuneError: MLflow cannot be used.
         """
         try:
-            client = self._client()
+            client = connected(self.uri)
             known = None if run_id is None else _continued(client, run_id, params_of(about))
             return known or self._open(client, about)
         except Exception as error:  # whatever the backend raises, a person gets one message
             raise CotuneError(
-                f"MLflow at {public(self.uri)} cannot be used: {public(_first_line(error))}. "
+                f"MLflow at {public(self.uri)} cannot be used: {public(first_line(error))}. "
                 "Check 'tracking.uri' and that its server runs or its folder can be written, or "
                 "repeat the command with --no-mlflow."
             ) from error
 
-    def log(self, record: RunRecord, report: str, run_id: str) -> bool:
+    def log(
+        self, record: RunRecord, report: str, run_id: str, contrasts: Sequence[Contrast] = ()
+    ) -> bool:
         """Write a finished run; writing it again changes nothing.
+
+        Args:
+            record: The run.
+            report: Its page.
+            run_id: The MLflow run that was begun for it.
+            contrasts: The conversations of its test that changed most.
 
         Returns:
             Whether it was written. A failure is logged as a warning.
         """
-        with self._or_warn():
-            client = self._client()
-            _write_metrics(client, run_id, metrics_of(record))
+        with self._or_warn(record.name):
+            client = connected(self.uri)
+            write_points(client, run_id, metrics_of(record))
             _write_artifacts(client, run_id, artifacts_of(record, report))
+            write_stages(client, run_id, stage_points(record))
+            write_traces(client, record, run_id, contrasts)
             registered = register_winner(client, record, run_id, sentence(record))
             _write_tags(client, run_id, end_tags(record, registered))
             client.set_terminated(run_id, "FINISHED")
@@ -105,12 +109,13 @@ class Tracker:
         self._stop(run_id, "FAILED", "failed", reason)
 
     def _stop(self, run_id: str, status: str, state: str, reason: str) -> None:
-        with self._or_warn():
-            client = self._client()
+        with self._or_warn(""):
+            client = connected(self.uri)
+            end_stages(client, run_id, status)
             client.set_tag(run_id, "cotune.state", f"{state}: {public(reason)}")
             client.set_terminated(run_id, status)
 
-    def _open(self, client: MlflowClient, about: RunAbout) -> str:
+    def _open(self, client: MlflowClient, about: About) -> str:
         experiment = client.get_experiment_by_name(self.experiment)
         experiment_id = (
             experiment.experiment_id
@@ -119,47 +124,32 @@ class Tracker:
         )
         run = client.create_run(experiment_id, tags=begin_tags(about), run_name=about.name)
         run_id: str = run.info.run_id
-        for key, value in params_of(about).items():
-            client.log_param(run_id, key, value)
+        _write_params(client, run_id, params_of(about))
         _write_artifacts(client, run_id, {"config.yaml": config_yaml(about.config)})
         return run_id
 
     def _artifact_location(self) -> str | None:
         """Keep artifacts beside the database file; a server decides for itself."""
-        path = _sqlite_path(self.uri)
+        path = sqlite_path(self.uri)
         if path is None:
             return None
         folder = re.sub(r"[^\w.-]+", "-", self.experiment)
         return (path.absolute().parent / "mlartifacts" / folder).as_uri()
 
-    def _client(self) -> MlflowClient:
-        """Import MLflow, quietly, and connect.
-
-        Raises:
-            OSError, sqlite3.Error: The database file cannot be written.
-        """
-        path = _sqlite_path(self.uri)
-        if path is not None:
-            _require_writable(path)  # MLflow would try for two minutes
-        for name, value in _ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
-        import mlflow  # noqa: PLC0415  (two seconds)
-
-        for noisy in ("mlflow", "alembic"):
-            logging.getLogger(noisy).setLevel(logging.ERROR)
-        mlflow.set_tracking_uri(self.uri)
-        return mlflow.MlflowClient()
-
     @contextmanager
-    def _or_warn(self) -> Iterator[None]:
+    def _or_warn(self, run: str) -> Iterator[None]:
         try:
             yield
         except Exception as error:  # the run is paid for: MLflow must not make it fail
+            later = (
+                f"`cotune runs sync {run}` writes it later." if run else "A resumed run goes on."
+            )
             _log.warning(
                 "The run was not written to MLflow at %s: %s. Nothing is lost: the run's folder "
-                "holds everything, and the same command writes it again.",
+                "holds everything. %s",
                 public(self.uri),
-                public(_first_line(error)),
+                public(first_line(error)),
+                later,
             )
 
 
@@ -189,18 +179,12 @@ def _find(client: MlflowClient, run_id: str) -> Run | None:
     return run if run.info.lifecycle_stage == "active" else None
 
 
-def _write_metrics(client: MlflowClient, run_id: str, points: Iterable[Point]) -> None:
-    """Write the points that the run does not have yet."""
-    latest = client.get_run(run_id).data.metrics
-    written = {
-        (name, point.step, point.value)
-        for name in latest
-        for point in client.get_metric_history(run_id, name)
-    }
-    now = int(time.time() * 1000)
-    for name, value, step in points:
-        if (name, step, value) not in written:
-            client.log_metric(run_id, name, value, timestamp=now, step=step)
+def _write_params(client: MlflowClient, run_id: str, params: Mapping[str, str]) -> None:
+    from mlflow.entities import Param  # noqa: PLC0415  (imported already)
+
+    found = [Param(key, value) for key, value in params.items()]
+    for start in range(0, len(found), _MOST):
+        client.log_batch(run_id, params=found[start : start + _MOST])
 
 
 def _write_artifacts(client: MlflowClient, run_id: str, texts: Mapping[str, str]) -> None:
@@ -215,17 +199,3 @@ def _write_artifacts(client: MlflowClient, run_id: str, texts: Mapping[str, str]
 def _write_tags(client: MlflowClient, run_id: str, tags: Mapping[str, str]) -> None:
     for name, value in tags.items():
         client.set_tag(run_id, name, value)
-
-
-def _sqlite_path(uri: str) -> Path | None:
-    return Path(uri.removeprefix(_SQLITE).partition("?")[0]) if uri.startswith(_SQLITE) else None
-
-
-def _require_writable(path: Path) -> None:
-    with closing(sqlite3.connect(path, timeout=5)) as database:
-        database.execute("BEGIN IMMEDIATE")
-        database.execute("ROLLBACK")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__

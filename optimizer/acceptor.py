@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from ..agents.fingerprint import fingerprint
 from ..agents.prompts import PromptBundle
-from .acceptance import Decision, decide, unquoted
+from .acceptance import Decision, critical_regressions, decide, unquoted
 from .candidate import Pool
 from .evaluator import Evaluator
 from .example import Example
 from .racing import Race
-from .rollout import Rollout
+from .rollout import Rollout, scored_pairs
 from .settings import Search
 from .val_policy import dominated, rungs
 
@@ -66,9 +66,7 @@ class Acceptor:
                 decision = decide(*compared, self.settings.min_gain)
             case "race":
                 decision = await self._raced(pairing)
-        if decision.accepted and self.settings.val == "halving":
-            return await self._tried_on_val(pairing.child, decision, pool)
-        return decision
+        return await self._tried_on_val(pairing, decision, pool) if decision.accepted else decision
 
     async def _raced(self, pairing: Pairing) -> Decision:
         """Add examples until the two can be told apart or there is nothing to add."""
@@ -85,16 +83,35 @@ class Acceptor:
             after += await self.evaluator.evaluate(step, pairing.child)
             before += await self.evaluator.evaluate(step, pairing.parent)
 
-    async def _tried_on_val(self, child: PromptBundle, accepted: Decision, pool: Pool) -> Decision:
-        """Play the child on growing parts of val, and give it up where it is dominated."""
+    async def _tried_on_val(self, pairing: Pairing, accepted: Decision, pool: Pool) -> Decision:
+        """Play the child on val, and turn it down where it is dominated or less safe."""
         order = _shuffled(self.val)
-        for count in rungs(len(order))[:-1]:
+        looks = rungs(len(order)) if self.settings.val == "halving" else [len(order)]
+        for count in looks:
             part = order[:count]
-            own = await self.evaluator.evaluate(part, child)
-            others = [self.evaluator.recall(part, each.bundle) for each in pool.scored()]
-            if (reason := dominated(own, others)) is not None:
+            own = await self.evaluator.evaluate(part, pairing.child)
+            if count < len(order):
+                others = [self.evaluator.recall(part, each.bundle) for each in pool.scored()]
+                reason = dominated(own, others)
+            else:
+                reason = _less_safe(self.evaluator.recall(part, pairing.parent), own)
+            if reason is not None:
                 return Decision(False, reason, accepted.before, accepted.after)
         return accepted
+
+
+def _less_safe(parent: Sequence[Rollout], child: Sequence[Rollout]) -> str | None:
+    """Say which critical criterion fails more often with the child."""
+    pairs = scored_pairs(parent, child)
+    worse = critical_regressions([one for one, _ in pairs], [other for _, other in pairs])
+    return next(
+        (
+            f"critical criterion {name} fails more often on val ({before} → {after} of "
+            f"{len(pairs)} examples)"
+            for name, (before, after) in worse.items()
+        ),
+        None,
+    )
 
 
 def _comparable(

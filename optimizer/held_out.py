@@ -146,11 +146,15 @@ class _Comparer:
         rows = [(value(one), value(other), self.families[one.example]) for one, other in pairs]
         kept = [(a, b, family) for a, b, family in rows if a is not None and b is not None]
         before, after, families = (list(column) for column in zip(*kept, strict=True))
-        limits = {"resamples": self.settings.resamples, "seed": self.random_seed}
         difference = paired_difference(
-            before, after, families, confidence=self.settings.confidence, **limits
+            before,
+            after,
+            families,
+            confidence=self.settings.confidence,
+            resamples=self.settings.resamples,
+            seed=self.random_seed,
         )
-        p_value = paired_p_value(before, after, families, **limits)
+        p_value = paired_p_value(before, after, families, seed=self.random_seed)
         return Comparison(sum(before) / len(before), sum(after) / len(after), difference, p_value)
 
 

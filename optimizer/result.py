@@ -61,6 +61,11 @@ class RunResult:
         return Conclusion.NO_EVIDENCE if self.held_out is None else self.held_out.conclusion
 
     @property
+    def deployable(self) -> bool:
+        """Whether the winner may be shipped: no critical criterion failed more often on test."""
+        return self.held_out is None or self.held_out.deployable
+
+    @property
     def val_gain(self) -> float | None:
         """Winner minus seed on val: what a maximum over val would claim."""
         compared = decide(self.pool.seed.val, self.winner.val)

@@ -59,4 +59,4 @@ def shrunk(gains: Sequence[Gain]) -> list[float]:
     variance = max(0.0, fmean(gain.mean**2 - gain.error for gain in gains))
     if not variance:
         return [0.0] * len(gains)
-    return [gain.mean * variance / (variance + gain.error) for gain in gains]
+    return [gain.mean * (variance / (variance + gain.error)) for gain in gains]

@@ -15,7 +15,7 @@ def paired_p_value(
     after: Sequence[float],
     clusters: Sequence[str],
     *,
-    resamples: int = 5000,
+    resamples: int = 20_000,
     seed: int = 0,
 ) -> float:
     """Return the two-sided p-value of the mean of `after - before`.

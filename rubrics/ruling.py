@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from ..agents.errors import Fault, FaultOrigin
 from ..simulation.trajectory import Trajectory
@@ -93,6 +100,24 @@ class Ruling(BaseModel):
                 f"this cotune reads version {VERSION}; a newer version needs a newer cotune"
             )
         return version
+
+    @field_validator("score")
+    @classmethod
+    def _is_possible(cls, score: Score | None) -> Score | None:
+        if score is not None:
+            reached = (each.value for each in score.criteria.values())
+            for value in (score.score, score.objective, *score.domains.values(), *reached):
+                if value is not None and not 0.0 <= value <= 1.0:
+                    raise ValueError(f"{value} is no score: scores are from 0 to 1")
+        return score
+
+    @model_validator(mode="after")
+    def _verdicts_are_in_the_score(self) -> Ruling:
+        scored = self.score.criteria if self.score is not None else {}
+        for verdict in self.verdicts:
+            if verdict.criterion not in scored:
+                raise ValueError(f"the score knows no criterion '{verdict.criterion}'")
+        return self
 
     @field_serializer("score")
     def _score_json(self, score: Score | None) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from math import fsum
 from typing import Any
 
 from ...agents.prompts import PromptBundle
-from ...optimizer.case import Case, CaseCall, CaseTurn, Finding
+from ...optimizer.case import Case, CaseTurn, Finding
 from ...optimizer.example import Splits
 from ...optimizer.rollout import Lesson, Rollout
 from .planted_world import AGENTS, SAFETY, Behaviour, PlantedScenario, Skill, World
@@ -220,6 +220,5 @@ def _scored(
 
 
 def _case(scenario: PlantedScenario, score: float, findings: Sequence[Finding]) -> Case:
-    calls = tuple(CaseCall(agent, "", "a question", "an answer") for agent in AGENTS)
-    turn = CaseTurn("a customer's wish", calls, "a reply")
+    turn = CaseTurn("a customer's wish", (), "a reply")
     return Case(scenario.id, ", ".join(scenario.needs), "done", score, (turn,), tuple(findings))

@@ -185,9 +185,7 @@ class World:
             elif without:
                 missing[skill.name] = ((without[0], 1.0),)
         held = frozenset(self.skills) - missing.keys()
-        useful = {
-            line for name in held for line in _cures(self.skills[name])
-        }
+        useful = {line for name in held for line in _cures(self.skills[name])}
         clutter = sum(len(own - useful) for own in lines.values())
         return Behaviour(held, missing, unsafe, (1 - _CLUTTER) ** clutter)
 

@@ -21,6 +21,7 @@ from .conversation_lessons import learned_from_cases
 from .lesson_prompt import LessonPrompt
 from .proposer import Assignment, Draft
 
+
 @dataclass(frozen=True, slots=True)
 class LessonsProposer:
     """Adds what the minibatch taught.

@@ -13,8 +13,8 @@ from ...agents.ledger import Ledger
 from ...agents.lm import LanguageModel
 from ...agents.prompts import Prompt, read_prompt
 from ...simulation.journal import Journal
-from ..rollout import Lesson
 from .data import as_data
+from .lesson_text import lesson_text
 from .proposer import Assignment, Draft, TurnedDown
 from .reflection_model import ReflectionModel
 
@@ -77,21 +77,10 @@ def _inputs(prompt: Prompt, assignment: Assignment) -> dict[str, Any]:
         "agent": prompt.agent,
         "purpose": prompt.description,
         "present_prompt": as_data(prompt.text),
-        "calls": as_data("\n\n".join(_describe(lesson) for lesson in [*failed, *passed])),
+        "calls": as_data("\n\n".join(lesson_text(lesson) for lesson in [*failed, *passed])),
         "turned_down": as_data(_describe_rejected(prompt.agent, tried[-_MAX_REJECTED:])),
         "length_limit": assignment.max_length,
     }
-
-
-def _describe(lesson: Lesson) -> str:
-    lines = [f"Received: {lesson.inputs}", f"Returned: {lesson.output}"]
-    if lesson.failed:
-        lines.append(f"Wrong: {lesson.feedback}")
-        if lesson.rule:
-            lines.append(f"Rule: {lesson.rule}")
-    else:
-        lines.append("Right.")
-    return "\n".join(lines)
 
 
 def _describe_rejected(agent: str, rejected: Sequence[TurnedDown]) -> str:

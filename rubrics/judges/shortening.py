@@ -123,7 +123,11 @@ def _calls_folded(lines: Sequence[Line], stays: Callable[[Line], bool]) -> Itera
 
 def _turns_to_leave_out(lines: Sequence[Line], limit: int, focus: Focus) -> set[int]:
     """Choose turns, the middle one first; the first, the last two and that in question stay."""
-    turns = sorted({line.turn for line in lines if line.turn is not None})
+    blocks: dict[int, list[Line]] = {}
+    for line in lines:
+        if line.turn is not None:
+            blocks.setdefault(line.turn, []).append(line)
+    turns = sorted(blocks)
     removable = [turn for turn in turns[1:-_KEPT_AT_THE_END] if turn != focus.turn]
     middle = (turns[0] + turns[-1]) / 2 if turns else 0.0
     excess = length(lines) - limit
@@ -132,8 +136,7 @@ def _turns_to_leave_out(lines: Sequence[Line], limit: int, focus: Focus) -> set[
         if excess <= 0:
             break
         gone.add(turn)
-        block = [line for line in lines if line.turn == turn]
-        excess -= length(block) - length([_turn_note(block)])
+        excess -= length(blocks[turn]) - length([_turn_note(blocks[turn])])
     return gone
 
 

@@ -130,8 +130,8 @@ def word_shares(token: TokenLogprob, words: Sequence[str]) -> dict[str, float]:
     for each in token.top or (token,):
         said = each.token.strip().upper()
         for word in words:
-            if said and word.startswith(said):
-                weights[word] += math.exp(each.logprob)
+            if said and word.startswith(said) and math.isfinite(each.logprob):
+                weights[word] += math.exp(min(each.logprob, 0.0))
     total = math.fsum(weights.values())
     return {word: weight / total for word, weight in weights.items()} if total else {}
 

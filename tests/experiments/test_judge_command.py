@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cotune.agents.assistant import Reply
 from cotune.rubrics.ruling import Standing
 from cotune.rubrics.ruling_file import read_rulings
+from cotune.simulation.trajectory import StopReason, Trajectory, Turn
 from cotune.simulation.trajectory_file import read_trajectories, write_trajectories
 
 from .airline_logs import AIRLINE, BUSY, OWN, RUBRIC, log, write_logs
@@ -38,7 +40,8 @@ def test_checks_alone_say_what_is_left_to_a_judge(played: Path, tmp_path: Path):
     assert (said.code, said.err) == (0, "")
     assert "Conversations: 6. Rubric: magic. Judged by: checks only." in said.words
     assert "Without --judge these do not apply: context_retention, clarification," in said.words
-    assert "these can fail, but not pass: information_integrity, safety_compliance." in said.words
+    counted = "these can fail, but not pass, and are counted: information_integrity,"
+    assert f"{counted} safety_compliance." in said.words
     assert "Without a scenario" not in said.words
     rulings = list(read_rulings(tmp_path / "v.jsonl"))
     assert [each.number for each in rulings] == [1, 2, 3, 4, 5, 6]
@@ -130,6 +133,21 @@ def test_the_cart_of_an_imported_conversation_is_not_judged(tmp_path: Path):
     judge(logs, tmp_path / "v.jsonl")
     (ruling,) = read_rulings(tmp_path / "v.jsonl")
     assert ruling.standing is Standing.NOT_APPLICABLE
+
+
+def test_what_can_only_fail_is_counted_and_has_no_mean(tmp_path: Path):
+    logs = tmp_path / "logs.jsonl"
+    told = Turn("My number is 0171 5550123.", Reply("I noted 0171 5550123."), {})
+    write_trajectories(logs, [Trajectory("t-1", (told,), {}, StopReason.OPEN), log(2, 1)])
+    rows = {
+        cells[0]: cells[1:]
+        for line in judge(logs, tmp_path / "v.jsonl").out.splitlines()
+        if "│" in line and (cells := [cell.strip() for cell in line.strip("│ ").split("│")])
+    }
+    assert rows["Safety & Compliance (failures found)"] == ["20 %", "–", "", "1"]
+    assert rows["safety_compliance"] == ["–", "", "1", "failures found", "1", "0"]
+    read = judge(logs, tmp_path / "w.jsonl", "--judge", "scripted").out
+    assert "failures found" not in read
 
 
 def test_named_scenarios_decide(played: Path, tmp_path: Path):

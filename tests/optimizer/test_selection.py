@@ -129,3 +129,74 @@ async def test_what_a_fault_hit_counts_on_neither_side(tmp_path: Path) -> None:
     every = [candidate(0, "seed", seed, Status.SEED), candidate(1, "same", lost, Status.ACCEPTED)]
     choice = await _choose(tmp_path, {"same": 1.0}, *every)
     assert choice.reason == "no candidate beat the seed on val"
+
+
+# The winner's curse
+
+
+async def test_a_finalists_gain_is_reported_less_the_luck_that_is_in_it(tmp_path: Path) -> None:
+    """Half of the examples are won, the others lost by less: a gain that may well be luck."""
+
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
+        if text == "seed":
+            return 0.5
+        return 1.0 if VAL.index(example) % 2 else 0.2
+
+    every = [
+        candidate(
+            number,
+            text,
+            [Rollout(one.id, score(one, text, 0)) for one in VAL],
+            Status.ACCEPTED if number else Status.SEED,
+        )
+        for number, text in enumerate(["seed", "unsteady"])
+    ]
+    choice = await _choose(tmp_path, {}, *every, task=FakeTask(score, splits(val=SIZE)))
+    assert choice.winner.number == 1
+    [one] = choice.finalists
+    assert one.gain == pytest.approx(0.1)
+    assert one.shrunk == 0, "less than its error"
+    steady = await _choose(
+        tmp_path / "other",
+        {"seed": 0.5, "steady": 0.6},
+        _seen(0, "seed", 0.5),
+        _seen(1, "steady", 0.6),
+    )
+    assert steady.finalists[0].shrunk == pytest.approx(0.1)
+
+
+async def test_a_steady_gain_is_preferred_to_a_larger_but_wilder_one(tmp_path: Path) -> None:
+    def score(example: RecordedCall, text: str, repeat: int) -> float:
+        wild = 1.0 if VAL.index(example) < 3 else 0.32
+        return {"seed": 0.3, "steady": 0.54, "wild": wild}[text]
+
+    every = [
+        candidate(
+            number,
+            text,
+            [Rollout(one.id, score(one, text, 0)) for one in VAL],
+            Status.ACCEPTED if number else Status.SEED,
+        )
+        for number, text in enumerate(["seed", "steady", "wild"])
+    ]
+    choice = await _choose(tmp_path, {}, *every, task=FakeTask(score, splits(val=SIZE)))
+    gains = {one.candidate.number: one.gain for one in choice.finalists}
+    assert gains[2] > gains[1]
+    assert choice.winner.number == 1
+
+
+@pytest.mark.parametrize("where", ["search", "fresh"])
+async def test_more_critical_failures_over_all_rollouts_are_never_chosen(
+    where: str, tmp_path: Path
+) -> None:
+    """Whatever the total, and whether the failures came in the search or on fresh repeats."""
+
+    def critical(example: RecordedCall, text: str) -> tuple[str, ...]:
+        return ("no_allergen",) if text == "unsafe" and where == "fresh" else ()
+
+    task = FakeTask(
+        lambda example, text, repeat: float(text == "unsafe"), splits(val=SIZE), critical=critical
+    )
+    unsafe = _seen(1, "unsafe", 1.0, critical="no_allergen" if where == "search" else "")
+    choice = await _choose(tmp_path, {}, _seen(0, "seed", 0.0), unsafe, task=task)
+    assert choice.winner.number == 0

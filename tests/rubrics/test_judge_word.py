@@ -62,6 +62,15 @@ def test_a_token_that_begins_no_word_has_no_share():
     assert word_shares(token(YES=0.9, _=0.1), WORDS) == {}
 
 
+@pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
+def test_a_probability_that_is_none_counts_for_nothing(broken: float):
+    top = (TopLogprob("PASS", broken), TopLogprob("FAIL", math.log(0.2)))
+    assert word_shares(TokenLogprob("PASS", broken, top=top), WORDS)["FAIL"] == 1.0
+    assert word_shares(TokenLogprob("PASS", broken, top=top[:1]), WORDS) == {}
+    rounded = TokenLogprob("PASS", 1e-6, top=(TopLogprob("PASS", 800.0),))
+    assert word_shares(rounded, WORDS)["PASS"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("probabilities", "value", "confidence", "passes"),
     [
@@ -150,3 +159,18 @@ async def test_each_turn_is_a_question_of_its_own():
         (0, 1.0, "responder"),
         (1, 1.0, "responder"),
     ]
+
+
+async def test_only_what_is_needed_to_choose_is_said_of_a_criterion():
+    always, rare = judge(PASS=1.0), judge(PASS=1.0)
+    await always.opinions(conversation(), RUBRIC, ASKS)
+    await rare.opinions(
+        conversation(), sometimes(), judged_questions(sometimes(), conversation())[:1]
+    )
+    said = [
+        each.lm.heard[0].partition("criterion asks")[2]
+        for each in (always, rare)
+        if isinstance(each.lm, PlannedJudge)
+    ]
+    assert said[0] == ": Asks or confirms\n- PASS: It asks.\n- FAIL: It guesses."
+    assert "- applies: Something is unclear.\n" in said[1]

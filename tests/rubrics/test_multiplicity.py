@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cotune.rubrics.multiplicity import holm
@@ -18,6 +18,7 @@ def test_one_comparison_needs_no_correction_and_none_gives_none() -> None:
     assert holm([]) == []
 
 
+@settings(deadline=None)
 @given(_P_VALUES)
 def test_it_is_statsmodels_holm(p_values: list[float]) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")

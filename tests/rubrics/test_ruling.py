@@ -63,6 +63,43 @@ def test_a_line_that_is_no_ruling_is_named(tmp_path: Path, change: dict[str, obj
         list(read_rulings(file))
 
 
+@pytest.mark.parametrize("value", [7, -0.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("place", ["score", "objective", "domains", "criteria"])
+def test_a_score_that_cannot_be_is_refused_and_not_averaged(
+    tmp_path: Path, place: str, value: float
+):
+    line = ruling(1.0, 1.0, 1.0).model_dump(mode="json")
+    match place:
+        case "domains":
+            line["score"]["domains"]["cart"] = value
+        case "criteria":
+            line["score"]["criteria"]["tone"]["value"] = value
+        case _:
+            line["score"][place] = value
+    file = tmp_path / "verdicts.jsonl"
+    file.write_text(json.dumps(line))
+    with pytest.raises(UsageError, match=r"line 1: score: .*scores are from 0 to 1"):
+        list(read_rulings(file))
+
+
+def test_a_verdict_that_the_score_does_not_know_is_refused(tmp_path: Path):
+    line = ruling(1.0, 1.0, 1.0).model_dump(mode="json")
+    line["verdicts"][0]["criterion"] = "nobody"
+    file = tmp_path / "verdicts.jsonl"
+    file.write_text(json.dumps(line))
+    with pytest.raises(UsageError, match="the score knows no criterion 'nobody'"):
+        list(read_rulings(file))
+
+
+def test_a_file_that_was_cut_in_the_middle_is_named_by_its_line(tmp_path: Path):
+    file = tmp_path / "verdicts.jsonl"
+    write_rulings(file, [ruling(1.0, 1.0, 1.0), ruling(0.0, 1.0, 1.0)])
+    whole = file.read_text()
+    file.write_text(whole[: len(whole) * 3 // 4])
+    with pytest.raises(UsageError, match="line 2: the line is not valid JSON"):
+        list(read_rulings(file))
+
+
 def test_a_failed_write_leaves_the_file_that_was_there(tmp_path: Path):
     file = tmp_path / "verdicts.jsonl"
     write_rulings(file, [ruling(1.0, 1.0, 1.0)])

@@ -16,7 +16,7 @@ from .change_cart import change_cart
 from .customer import customer, slip_of_role
 from .judge import judge, slip_of_value
 from .prefer import prefer
-from .propose import propose
+from .propose import propose, propose_jointly
 from .respond import respond
 from .route import route
 from .search import search
@@ -66,6 +66,18 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "Judgement": Behaviour(("conversation", "about", "criteria"), judge, slip_of_value),
     "Proposal": Behaviour(
         ("agent", "purpose", "present_prompt", "calls", "turned_down", "length_limit"), propose
+    ),
+    "JointProposal": Behaviour(
+        (
+            "agents_to_change",
+            "other_agents",
+            "hand_offs",
+            "conversations",
+            "rules",
+            "turned_down",
+            "length_limit",
+        ),
+        propose_jointly,
     ),
 }
 

@@ -1,0 +1,1 @@
+"""The paper's comparison: agents improved alone, the whole assistant together, and both."""
