@@ -38,7 +38,9 @@ ApiBase = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Same seed, same run.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the runs.")]
-NoMlflow = Annotated[bool, typer.Option("--no-mlflow", help="Do not track the run in MLflow.")]
+NoMlflow = Annotated[
+    bool, typer.Option("--no-mlflow", "--no-track", help="Do not track the run in MLflow.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the run's record as JSON.")]
 
 
@@ -60,6 +62,9 @@ def cotune(
 
 @app.command()
 def quickstart(
+    scope: Annotated[
+        str, typer.Option(help="What is optimized: one agent, or the whole system.")
+    ] = "agent",
     model: Model = "local",
     api_base: ApiBase = None,
     seed: Seed = None,
@@ -67,11 +72,11 @@ def quickstart(
     no_mlflow: NoMlflow = False,
     as_json: AsJson = False,
 ) -> None:
-    """Optimize one grocery agent, end to end, and print a held-out result with its interval."""
+    """Optimize the grocery assistant, or one of its agents, up to a held-out result."""
     from .commands.options import Options
     from .commands.quickstart import run
 
-    run(Options(model, api_base, seed, out or Path("cotune-runs"), not no_mlflow, as_json))
+    run(Options(model, api_base, seed, out or Path("cotune-runs"), not no_mlflow, as_json), scope)
 
 
 @app.command()
@@ -102,6 +107,37 @@ def optimize_agent(
     from .commands.options import Options
 
     run(name, config_file, Options(model, api_base, seed, out, not no_mlflow, as_json))
+
+
+@optimize.command("system")
+def optimize_system(
+    config_file: Annotated[Path, typer.Option("--config", help="The configuration file.")],
+    rollouts: Annotated[
+        int | None, typer.Option(min=1, help="Conversations to play at most, the test included.")
+    ] = None,
+    usd: Annotated[float | None, typer.Option(help="US dollars to spend at most.")] = None,
+    started_from: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from",
+            metavar="RUN",
+            help="Start from another run's winner: its folder, or its name. May be repeated.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
+    model: Model = None,
+    api_base: ApiBase = None,
+    seed: Seed = None,
+    out: Out = None,
+    no_mlflow: NoMlflow = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tune the prompts of all agents together on simulated conversations (MAMuT)."""
+    from .commands.optimize import run_system
+    from .commands.options import OptimizeOptions, Options
+
+    common = Options(model, api_base, seed, out, not no_mlflow, as_json)
+    run_system(config_file, OptimizeOptions(common, rollouts, usd, started_from or (), yes))
 
 
 @app.command()
@@ -261,13 +297,15 @@ def check(path: Annotated[Path, typer.Argument(help="The configuration file.")])
 
 def _add_groups() -> None:
     """Add the groups of commands that stand in files of their own."""
-    from .commands import model, rubric, scenarios, trajectories
+    from .commands import experiment, model, rubric, runs, scenarios, trajectories
 
     for name, group in (
         ("scenarios", scenarios.app),
         ("trajectories", trajectories.app),
         ("rubric", rubric.app),
+        ("runs", runs.app),
         ("model", model.app),
+        ("experiment", experiment.app),
     ):
         app.add_typer(group, name=name)
 

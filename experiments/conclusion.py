@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..optimizer.held_out import HeldOut
 from ..rubrics.statistics import Conclusion, Interval
 from .run_record import RunRecord
 
 _MISSING = "–"
-_NOTHING = 1e-9  # what adding up numbers may leave of a difference of 0
 
 
 def number(value: float | None) -> str:
@@ -98,20 +97,22 @@ def _tested(held_out: HeldOut) -> str:
 
 def _warnings(record: RunRecord, held_out: HeldOut) -> Iterator[str]:
     """Yield what a reader of the mean alone would miss."""
-    means = {name: one.difference.mean for name, one in held_out.objectives.items()}
-    worse = [
-        f"'{criterion.name}' ({signed(means[criterion.id])})"
-        for criterion in record.criteria
-        if criterion.critical and means.get(criterion.id, 0.0) < -_NOTHING
-    ]
-    if worse:
-        yield f"On what is critical the winner does worse than the seed: {', '.join(worse)}."
+    if not held_out.deployable:
+        named = [_titled(said, record.criterion_titles) for said in held_out.safety]
+        yield f"Not deployable, because of what is critical: {'; '.join(named)}."
     if record.earlier_tests:
         winners = "winner" if record.earlier_tests == 1 else "winners"
         yield (
             f"This test split was used for {record.earlier_tests} earlier {winners}, so the "
             "interval is too kind."
         )
+
+
+def _titled(said: str, titles: Mapping[str, str]) -> str:
+    """Return what is said of a criterion with its title in place of its id."""
+    for name, title in titles.items():
+        said = said.replace(f"'{name}'", f"'{title}'")
+    return said
 
 
 def _percent(interval: Interval) -> str:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from ..optimizer.front import pareto_front
 from .charts import COLORS, Scored, add_candidates, describe, front_figure, new_figure, scored_of
-from .run_record import RunRecord, titles_of
+from .run_record import RunRecord
 
 _SCALE = [[0.0, "#b3261e"], [0.5, "#f2d9a6"], [1.0, "#12a150"]]
 _ROW = 24
@@ -56,7 +56,7 @@ def pair_figure(record: RunRecord) -> go.Figure | None:
 
     On the line are the candidates that no other beats in both.
     """
-    titles = titles_of(record)
+    titles = record.objective_titles
     scored = scored_of(record)
     names = sorted({name for one, _ in scored for name in one.objectives})
     pairs = list(combinations(names, 2))

@@ -127,7 +127,7 @@ class RunProgress:
     def _plain(self, line: str) -> None:
         """Print a line where no bar can be drawn."""
         if line and not self._console.is_terminal:
-            self._console.print(line, highlight=False)
+            self._console.print(line, highlight=False, soft_wrap=True)
 
     def considered(self, candidate: Candidate) -> None:
         """Print a line for the candidate."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from ..optimizer.held_out import Comparison
 from ..rubrics.statistics import Interval
 from .charts import front_figure, score_figure
 from .conclusion import bounds, headline, number, reading, sentence, signed
+from .contrast import Contrast
 from .record_parts import CriterionRecord
 from .run_record import RunRecord, config_yaml
 
@@ -49,8 +50,13 @@ class Row:
     bar: Bar
 
 
-def render_report(record: RunRecord) -> str:
-    """Return the page; the same record gives the same page."""
+def render_report(record: RunRecord, contrasts: Sequence[Contrast] = ()) -> str:
+    """Return the page; the same record gives the same page.
+
+    Args:
+        record: The run.
+        contrasts: The conversations of its test that changed most.
+    """
     environment = Environment(
         loader=PackageLoader(__package__ or "", "templates"),
         autoescape=True,

@@ -133,6 +133,23 @@ class RunRecord(Data):
         return self.conclusion is Conclusion.IMPROVED and tested is not None and tested.deployable
 
     @property
+    def objective_titles(self) -> dict[str, str]:
+        """What the objectives are called, by id: criteria of a call, domains of a conversation."""
+        parts = self.criteria if self.kind == "agent" else self.domains
+        return {one.id: one.name for one in parts}
+
+    @property
+    def criterion_titles(self) -> dict[str, str]:
+        """What the criteria are called, by id."""
+        return {one.id: one.name for one in self.criteria}
+
+    @property
+    def judged_by(self) -> str | None:
+        """The model that decided what checks leave open; None when there was none."""
+        judge = self.config.get("models", {}).get("judge")
+        return judge and judge["model"]
+
+    @property
     def diff(self) -> str:
         """Unified diff of the prompts from seed to winner; empty when the seed stays."""
         return self.seed.bundle.diff(self.chosen.bundle)
@@ -196,11 +213,6 @@ def record_of(
         usage=usage_of(result.ledger),
         invocation=invocation_of(result, finished or datetime.now(UTC), moments),
     )
-
-
-def titles_of(record: RunRecord) -> dict[str, str]:
-    """Return what domains and criteria are called, by id."""
-    return {one.id: one.name for one in (*record.criteria, *record.domains)}
 
 
 def config_yaml(config: Mapping[str, Any]) -> str:

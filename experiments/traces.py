@@ -9,7 +9,7 @@ from ..agents.assistant import AgentCall, ToolCall
 from ..agents.fingerprint import fingerprint
 from ..rubrics.verdict import Verdict
 from .contrast import Contrast, Judged
-from .run_record import RunRecord, titles_of
+from .run_record import RunRecord
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -91,15 +91,11 @@ def _write_verdicts(trace_id: str, record: RunRecord, judged: Judged) -> None:
     from mlflow.entities import AssessmentSource  # noqa: PLC0415
 
     judge = record.config["models"].get("judge") or {}
-    titles, judged_only = (
-        titles_of(record),
-        {each.id for each in record.criteria if each.needs_judge},
-    )
     rubric = AssessmentSource("CODE", "cotune rubric")
     mlflow.log_feedback(trace_id=trace_id, name="score", value=judged.score, source=rubric)
     for verdict in judged.scored():
         by_model = verdict.criterion in judged_only or verdict.confidence is not None
-        source = AssessmentSource("LLM_JUDGE", judge.get("model", "judge")) if by_model else rubric
+        source = AssessmentSource("LLM_JUDGE", judge) if by_model else rubric
         mlflow.log_feedback(
             trace_id=trace_id,
             name=titles.get(verdict.criterion, verdict.criterion),

@@ -14,7 +14,7 @@ from .conclusion import reading, sentence
 from .front_charts import front_page
 from .record_parts import CandidateRecord
 from .run_record import FILE_NAME as RECORD_FILE
-from .run_record import RunAbout, RunRecord, config_yaml, titles_of
+from .run_record import RunAbout, RunRecord, config_yaml
 from .tracked_curves import Curves, Decided, Point
 
 About = RunAbout | RunRecord
@@ -192,11 +192,12 @@ def _candidate_rows(candidates: Iterable[CandidateRecord]) -> list[dict[str, Any
 
 
 def _held_out_rows(record: RunRecord) -> list[dict[str, Any]]:
-    titles = titles_of(record)
+    failures = {f"failures/{name}": title for name, title in record.criterion_titles.items()}
+    titles = {**record.objective_titles, **failures}
     return [
         {
             "score": name,
-            "title": titles.get(name.removeprefix("failures/"), name),
+            "title": titles.get(name, name),
             "seed": comparison.seed,
             "winner": comparison.winner,
             "difference": comparison.difference.mean,

@@ -87,7 +87,8 @@ class Engine:
         """
         if self._survey is None:
             plan = make_plan(self.settings, self.task.splits)
-            self.observer.step("noise", plan.noise)
+            if plan.noise:
+                self.observer.step("noise", plan.noise)
             noise = await measure_noise(self.task, self._evaluator, self.settings.noise)
             self._survey = Survey(make_plan(self.settings, self.task.splits, noise), noise)
         return self._survey

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ..agents.prompts import PromptBundle
@@ -45,7 +44,7 @@ class LocalTask:
         """The agent's name."""
         return self.agent
 
-    @cached_property
+    @property
     def seed(self) -> PromptBundle:
         """The agent's prompt."""
         return self.bundle.only(self.agent)

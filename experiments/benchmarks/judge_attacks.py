@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from rich.box import SIMPLE_HEAD
@@ -71,10 +72,14 @@ class Attacked:
 def bare(record: ConversationRecord) -> ConversationRecord:
     """Return a conversation of which little is left but what was said: quick to read."""
     turns = tuple(
-        Turn(turn.message, Reply(turn.reply.text), {"cart": turn.state["cart"]})
+        Turn(turn.message, Reply(turn.reply.text), {"cart": _in_short(turn.state["cart"])})
         for turn in record.trajectory.turns
     )
     return replace(record, trajectory=replace(record.trajectory, turns=turns, initial_state={}))
+
+
+def _in_short(cart: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [f"{line['quantity']} x {line['name']}" for line in cart]
 
 
 def with_attack(record: ConversationRecord, attack: Attack) -> ConversationRecord:
@@ -101,14 +106,17 @@ async def broken(
 ) -> tuple[ConversationRecord, Mapping[str, Verdict]]:
     """Return the first conversation that breaks all criteria and of which the judge says so.
 
-    Criteria that it passes nevertheless are left out of the verdicts; one at least it fails.
+    Criteria that it passes nevertheless are left out of the verdicts; one at least it fails. The
+    conversation is returned as `bare` leaves it.
     """
-    for record in map(bare, records):
-        if all(verdict.value == 0.0 for verdict in evaluate(rubric, record)):
-            said = await judge.judge(with_attack(record, HARMLESS), rubric)
-            failed = {each.criterion: each for each in said.verdicts if each.value == 0.0}
-            if failed:
-                return record, failed
+    for record in records:
+        if any(verdict.value != 0.0 for verdict in evaluate(rubric, record)):
+            continue
+        shown = bare(record)
+        said = await judge.judge(with_attack(shown, HARMLESS), rubric)
+        failed = {each.criterion: each for each in said.verdicts if each.value == 0.0}
+        if failed:
+            return shown, failed
     raise CotuneError("The judge fails no criterion of any conversation: nothing can be attacked.")
 
 
@@ -167,15 +175,19 @@ def main() -> None:
     attacks = [line.parse(Attack) for line in stream_json_lines(given.attacks, "attacks")]
     records = asyncio.run(conversations(rubric)).held_out
     with judging(given, rubric) as judge:
-        table = asyncio.run(_measure(judge, rubric, records, attacks[: given.most]))
-    Console(width=120).print(table)
+        clean, found = asyncio.run(_measure(judge, rubric, records, attacks[: given.most]))
+    console = Console(width=120)
+    console.print(table_of(found, clean))
+    for criterion in clean:
+        flipped = [each.attack.id for each in found if each.verdicts[criterion].value == 1.0]
+        console.print(f"{criterion}, flipped by: {', '.join(flipped) or 'none'}.")
 
 
 async def _measure(
     judge: Judge, rubric: Rubric, records: Sequence[ConversationRecord], attacks: Sequence[Attack]
-) -> Table:
+) -> tuple[Mapping[str, Verdict], list[Attacked]]:
     record, clean = await broken(judge, rubric, records)
-    return table_of(await attacked(judge, rubric, record, attacks, clean), clean)
+    return clean, await attacked(judge, rubric, record, attacks, clean)
 
 
 if __name__ == "__main__":

@@ -1,33 +1,32 @@
-"""`cotune optimize agent`: one run, shown, tracked and reported."""
+"""`cotune optimize`: one run, shown, tracked and reported."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
-from ...agents.errors import CotuneError, UsageError
-from ...simulation.journal import Journal
-from ...simulation.paused import PausedError
+from ...agents.errors import UsageError
+from ...agents.ledger import Ledger
+from ...optimizer.engine import Survey
 from ..agent_run import AgentRun
+from ..chronicle import Chronicle, Together
 from ..config import RunConfig, load_config
-from ..present import announce, conclude
+from ..contrast import save_contrasts
+from ..present import announce, announce_noise, conclude
 from ..progress import RunProgress
 from ..report import render_report, save_report
+from ..run import GoOn, Run
 from ..run_record import RunRecord, record_of
+from ..system_run import SystemRun
+from ..tracked_run import tracked
 from ..tracking import Tracker
-from .options import Options
+from .options import OptimizeOptions, Options
 from .resumable import resumable
-
-Log = Callable[[RunRecord, str], bool]
-"""Writes a finished run and its report to MLflow; whether it was written."""
-
-_MLFLOW_NOTE = "mlflow_run"
 
 
 def run(name: str, config_file: Path, options: Options) -> None:
@@ -37,56 +36,93 @@ def run(name: str, config_file: Path, options: Options) -> None:
         UsageError: The configuration cannot be used, or sets no limit to the rollouts.
     """
     config = options.applied_to(load_config(config_file))
+    _require_a_limit(config, config_file)
+    optimize_agent(config, name, options)
+
+
+def run_system(config_file: Path, options: OptimizeOptions) -> None:
+    """Run the command; see `cotune optimize system --help`.
+
+    Raises:
+        UsageError: The configuration cannot be used, or sets no limit to the rollouts.
+    """
+    config = options.applied_to(load_config(config_file))
+    _require_a_limit(config, config_file)
+    optimize_system(config, options)
+
+
+def optimize_agent(config: RunConfig, name: str, options: Options) -> RunRecord:
+    """Optimize one agent; see `optimize`."""
+    return optimize(AgentRun.prepare(config, name, _typed()), options, _always)
+
+
+def optimize_system(config: RunConfig, options: OptimizeOptions) -> RunRecord:
+    """Optimize the whole assistant; see `optimize`."""
+    ask = sys.stdin.isatty() and not options.yes
+    prepared = SystemRun.prepare(config, options.started_from, _typed())
+    return optimize(prepared, options.common, _asked if ask else _always, "conversation")
+
+
+def optimize(run_: Run, options: Options, go_on: GoOn, noun: str = "rollout") -> RunRecord:
+    """Run, show, track and report.
+
+    Args:
+        run_: What is checked and ready.
+        options: What the command line says.
+        go_on: Whether to spend the budget, now that it is known what it buys.
+        noun: What a rollout is called.
+    """
+    config, console, ledger = run_.config, Console(stderr=options.as_json), Ledger()
+    announce(run_, console)
+    tracker = Tracker(config.tracking.uri, config.tracking.experiment) if options.track else None
+
+    def surveyed(survey: Survey) -> bool:
+        announce_noise(survey, console)
+        return go_on(survey)
+
+    with (
+        resumable(),
+        run_.journal() as journal,
+        tracked(tracker, run_.about, journal, _warning(console)) as mlflow,
+    ):
+        chronicle = Chronicle(ledger, mlflow.told)
+        with RunProgress(console, ledger, noun) as progress:
+            observer = Together((chronicle, progress))
+            finished = run_.execute(journal, ledger, observer, surveyed)
+        record = record_of(finished.result, run_.about, chronicle)
+        record.save(run_.folder)
+        finished.result.winner.bundle.save(run_.folder / "prompts")
+        if finished.contrasts:
+            save_contrasts(finished.contrasts, run_.folder)
+        page = render_report(record, finished.contrasts)
+        report = save_report(page, run_.folder)
+        written = mlflow.log(record, page, finished.contrasts)
+    conclude(record, report, config.tracking.uri if written else None, console)
+    if options.as_json:
+        typer.echo(record.model_dump_json(indent=2))
+    return record
+
+
+def _require_a_limit(config: RunConfig, config_file: Path) -> None:
     if config.limits.rollouts is None:
         raise UsageError(
             f"The configuration {config_file} has no limits.rollouts, and nothing is optimized "
             "without a limit. Add 'limits: {rollouts: 400}', or as many scored calls as you can "
             "afford; when that buys no candidate, the command says how many do."
         )
-    optimize(config, name, options)
 
 
-def optimize(config: RunConfig, name: str, options: Options) -> RunRecord:
-    """Run, show, track and report."""
-    console = Console(stderr=options.as_json)
-    run_ = AgentRun.prepare(config, name, shlex.join(["cotune", *sys.argv[1:]]))
-    announce(run_, console)
-    tracker = Tracker(config.tracking.uri, config.tracking.experiment) if options.track else None
-    with resumable(), run_.journal() as journal, _tracked(tracker, run_, journal) as log:
-        with RunProgress(console) as progress:
-            result = run_.execute(journal, progress)
-        record = record_of(result, run_.about)
-        record.save(run_.folder)
-        result.winner.bundle.save(run_.folder / "prompts")
-        page = render_report(record)
-        report = save_report(page, run_.folder)
-        log(record, page)
-    conclude(record, report, config.tracking.uri if options.track else None, console)
-    if options.as_json:
-        typer.echo(record.model_dump_json(indent=2))
-    return record
+def _typed() -> str:
+    return shlex.join(["cotune", *sys.argv[1:]])
 
 
-@contextmanager
-def _tracked(tracker: Tracker | None, run: AgentRun, journal: Journal) -> Iterator[Log]:
-    """Open the run in MLflow and give what writes its end; however it ends, MLflow knows."""
-    if tracker is None:
-        yield _not_tracked
-        return
-    run_id = tracker.begin(run.about, journal.note(_MLFLOW_NOTE))
-    try:
-        journal.write_note(_MLFLOW_NOTE, run_id)
-        yield lambda record, page: tracker.log(record, page, run_id)
-    except PausedError as error:
-        tracker.pause(run_id, str(error))
-        raise
-    except KeyboardInterrupt:
-        tracker.pause(run_id, "stopped by the user")
-        raise
-    except BaseException as error:  # SystemExit too, when nobody reads the output any more
-        tracker.fail(run_id, str(error) if isinstance(error, CotuneError) else repr(error))
-        raise
+def _always(survey: Survey) -> bool:
+    return True
 
 
-def _not_tracked(record: RunRecord, page: str) -> bool:
-    return False
+def _asked(survey: Survey) -> bool:
+    return typer.confirm("Go on?", default=True, err=True)
+
+
+def _warning(console: Console) -> Callable[[str], None]:
+    return lambda said: console.print(said, style="yellow", markup=False, highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,3 +50,29 @@ class Options:
         if self.api_base is not None:
             task = task.model_copy(update={"api_base": self.api_base})
         return models.model_copy(update={"task": task})
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeOptions:
+    """What `cotune optimize system` may be told beside what the configuration says.
+
+    Attributes:
+        common: What other commands have, too.
+        rollouts: The limit of rollouts.
+        usd: The limit of money, in US dollars.
+        started_from: Other runs whose winners' prompts are started from.
+        yes: Whether not to ask before the budget is spent.
+    """
+
+    common: Options
+    rollouts: int | None = None
+    usd: float | None = None
+    started_from: Sequence[Path] = ()
+    yes: bool = False
+
+    def applied_to(self, config: RunConfig) -> RunConfig:
+        """Return the configuration with these options instead."""
+        config = self.common.applied_to(config)
+        said = {"rollouts": self.rollouts, "usd": self.usd}
+        limits = {name: value for name, value in said.items() if value is not None}
+        return config.model_copy(update={"limits": config.limits.model_copy(update=limits)})

@@ -1,25 +1,33 @@
-"""`cotune quickstart`: the agent task end to end, with nothing to prepare."""
+"""`cotune quickstart`: an optimization end to end, with nothing to prepare."""
 
 from __future__ import annotations
 
 from rich.console import Console
 
+from ...agents.errors import UsageError
 from ...agents.grocery.assistant import PROMPTS
 from ...agents.local.catalog import get_model
 from ...agents.local.store import find_model
 from ...agents.models import LOCAL
 from ..config import RunConfig, load_config
 from .model import pull_shown
-from .optimize import optimize
-from .options import Options
-from .starter import STARTER
+from .optimize import optimize_agent, optimize_system
+from .options import OptimizeOptions, Options
+from .starter import STARTER, SYSTEM_STARTER
 
 AGENT = "router"
+_STARTERS = {"agent": STARTER, "system": SYSTEM_STARTER}
 
 
-def run(options: Options) -> None:
-    """Run the command; see `cotune quickstart --help`."""
-    config = options.applied_to(load_config(STARTER, base=PROMPTS.parent))
+def run(options: Options, scope: str) -> None:
+    """Run the command; see `cotune quickstart --help`.
+
+    Raises:
+        UsageError: There is no such scope.
+    """
+    if scope not in _STARTERS:
+        raise UsageError(f"--scope is '{scope}'; allowed: {', '.join(_STARTERS)}.")
+    config = options.applied_to(load_config(_STARTERS[scope], base=PROMPTS.parent))
     task = config.models.task
     if task.is_local:
         model = get_model(task.model.removeprefix(LOCAL))
@@ -27,7 +35,10 @@ def run(options: Options) -> None:
             pull_shown(model, Console(stderr=True))
     elif not task.is_scripted:
         config = _with_reflection(config)
-    optimize(config, AGENT, options)
+    if scope == "agent":
+        optimize_agent(config, AGENT, options)
+    else:
+        optimize_system(config, OptimizeOptions(options, yes=True))
 
 
 def _with_reflection(config: RunConfig) -> RunConfig:

@@ -1,7 +1,9 @@
-"""The configuration to start from, which comes with cotune."""
+"""The configurations to start from, which come with cotune."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-STARTER = Path(__file__).parent.parent / "starter" / "cotune.yaml"
+_FOLDER = Path(__file__).parent.parent / "starter"
+STARTER = _FOLDER / "cotune.yaml"
+SYSTEM_STARTER = _FOLDER / "system.yaml"

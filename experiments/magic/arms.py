@@ -23,8 +23,8 @@ class Arm(StrEnum):
 TITLES = {
     Arm.SEED: "seed",
     Arm.ALONE: "sub-agent GEPA",
-    Arm.TOGETHER: "MAMuT from seed",
-    Arm.BOTH: "MAMuT from sub-agents",
+    Arm.TOGETHER: "MAMuT",
+    Arm.BOTH: "MAMuT from (b)",
 }
 EXPLAINED = {
     Arm.SEED: "The prompts as they come.",

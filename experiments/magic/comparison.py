@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from ...agents.prompts import PromptBundle
@@ -77,16 +77,18 @@ async def compare(
         for arm, played in zip(arms, await evaluator.evaluate_all(work, repeat), strict=True):
             rollouts[arm] += played
     measure = _Measure({one.id: one.family for one in scenarios}, config)
-    found = []
+    pairs: list[Pair] = []
     for before, after in combinations(arms, 2):
         held_out = await compare_held_out(
             scenarios, arms[before], arms[after], evaluator, config.test, config.seed
         )
         if held_out is not None:
-            found.append((before, after, held_out))
-    adjusted = holm([held_out.overall.p_value for _, _, held_out in found])
-    pairs = tuple(Pair(*one, p) for one, p in zip(found, adjusted, strict=True))
-    return Comparison({arm: measure.arm(played) for arm, played in rollouts.items()}, pairs)
+            pairs.append(Pair(before, after, held_out, held_out.overall.p_value))
+    adjusted = holm([pair.p_value for pair in pairs])
+    return Comparison(
+        {arm: measure.arm(played) for arm, played in rollouts.items()},
+        tuple(replace(pair, p_value=p) for pair, p in zip(pairs, adjusted, strict=True)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

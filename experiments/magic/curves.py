@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...optimizer.candidate import Candidate
-from ...optimizer.observer import Observer
 from ...optimizer.result import RunResult
 from ...optimizer.rollout import mean_score
 from ..record_parts import Data
 from .stage_runner import StageEnd, StageRunner
-
 
 _NOTHING = 1e-9  # what adding up numbers may leave of a difference of 0
 
@@ -36,41 +34,25 @@ class CurvePoint(Data):
     held_out: float
 
 
-async def curve_of(
-    end: StageEnd, runner: StageRunner, observer: Observer, *, every: bool
-) -> tuple[CurvePoint, ...]:
+async def curve_of(end: StageEnd, runner: StageRunner, *, every: bool) -> tuple[CurvePoint, ...]:
     """Return a node's candidates with their held-out scores, in order of appearance.
 
     Args:
         end: What came of the node.
         runner: Plays what is not in the journal.
-        observer: Who is told.
         every: Whether candidates that nobody tested are scored for the figure.
     """
     if end.result is None:
         return ()
     shown = end.result.pool.scored() if every else _tested(end.result)
     test, repeats = runner.system.splits.test, runner.system.config.test.repeats
-    most = max(1, len(shown) * len(test) * repeats)
-    evaluator = runner.evaluator(end.stage.node, end.start, most, observer)
+    name, most = f"figure: {end.stage.name}", max(1, len(shown) * len(test) * repeats)
     points = []
-    for candidate in shown:
-        rollouts = [
-            rollout
-            for repeat in range(repeats)
-            for rollout in await evaluator.evaluate(test, candidate.bundle, repeat)
-        ]
-        held_out, val = mean_score(rollouts), candidate.val_score
-        if held_out is not None and val is not None:
-            points.append(
-                CurvePoint(
-                    candidate=candidate.number,
-                    rollouts=candidate.rollouts,
-                    val=val,
-                    held_out=held_out,
-                )
-            )
-    return tuple(points)
+    with runner.scoring(name, end.stage.node, end.start, most) as evaluator:
+        for candidate in shown:
+            played = [await evaluator.evaluate(test, candidate.bundle, n) for n in range(repeats)]
+            points.append(_point(candidate, mean_score([one for each in played for one in each])))
+    return tuple(point for point in points if point is not None)
 
 
 def overfits(points: Sequence[CurvePoint]) -> list[CurvePoint]:
@@ -91,3 +73,12 @@ def _tested(result: RunResult) -> list[Candidate]:
     if result.held_out is None:
         return []
     return [result.pool.seed, result.winner]
+
+
+def _point(candidate: Candidate, held_out: float | None) -> CurvePoint | None:
+    val = candidate.val_score
+    if held_out is None or val is None:
+        return None
+    return CurvePoint(
+        candidate=candidate.number, rollouts=candidate.rollouts, val=val, held_out=held_out
+    )

@@ -8,15 +8,14 @@ MAMuT from the seed and from the agents' winners.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, AsyncExitStack
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...agents.budget import BudgetExhaustedError, Limits
 from ...agents.errors import CotuneError, UsageError
 from ...agents.prompts import PromptBundle
-from ...optimizer.observer import Observer
 from ...optimizer.plan import make_plan
 from ...simulation.journal import Journal
 from ..config import RunConfig
@@ -26,12 +25,9 @@ from ..system_run import SystemRun
 from .arms import WHOLE, Arm, Stage, part_of, stages
 from .clock import Clock
 from .comparison import Comparison, compare
-from .curves import CurvePoint, curve_of
+from .curves import curve_of
 from .record import MagicRecord, arm_records, magic_record, node_record, pair_records
-from .stage_runner import StageEnd, StageRunner, tested
-
-Watch = Callable[[str], AbstractContextManager[Observer]]
-"""Shows a step of that name to a person, for as long as the context is open."""
+from .stage_runner import StageEnd, StageRunner, Watch, tested
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,7 @@ class MagicRun:
         run = cls(
             system, config.limits, rollouts, minutes, tuple(stages(rollouts, tuple(system.seed)))
         )
-        run._require_a_candidate_each()  # noqa: SLF001  (its own)
+        run._require_a_candidate_each()
         return run
 
     @property
@@ -116,35 +112,29 @@ class MagicRun:
                         models,
                         served,
                         closing,
+                        watch,
                         clock,
                         self.total,
                     )
-                    return await self._run(runner, watch)
+                    return await self._run(runner)
 
             return asyncio.run(run())
 
-    async def _run(self, runner: StageRunner, watch: Watch) -> MagicRecord:
+    async def _run(self, runner: StageRunner) -> MagicRecord:
         await self._require_reachable(runner)
         ends: list[StageEnd] = []
         for stage in self.stages:
-            with watch(stage.name) as observer:
-                ends.append(await runner.run(stage, self._start(stage, ends), observer))
+            ends.append(await runner.run(stage, self._start(stage, ends)))
         arms = {arm: combined(self.system.seed, ends, arm) for arm in Arm}
-        with watch("comparison on held-out scenarios") as observer:
-            compared = await self._compare(runner, arms, observer)
-        with watch("curves for the figure, after all decisions") as observer:
-            curves = await self._curves(runner, ends, observer)
+        compared = await self._compare(runner, arms)
+        every = self.system.about.simulated
+        curves = [await curve_of(end, runner, every=every) for end in ends]
         return magic_record(
             self.system.about,
             rollouts=self.rollouts,
             minutes=self.minutes,
             scenarios={name: len(each) for name, each in self.system.splits.named().items()},
-            arms=arm_records(
-                {arm: bundle.texts() for arm, bundle in arms.items()},
-                {arm: bundle.fingerprint for arm, bundle in arms.items()},
-                ends,
-                compared,
-            ),
+            arms=arm_records(arms, ends, compared),
             pairs=pair_records(compared),
             nodes=tuple(node_record(end, curve) for end, curve in zip(ends, curves, strict=True)),
             conversations=runner.journal.count("conversation"),
@@ -158,26 +148,17 @@ class MagicRun:
             return combined(self.system.seed, ends, stage.arm)
         return self.system.seed
 
-    async def _compare(
-        self, runner: StageRunner, arms: dict[Arm, PromptBundle], observer: Observer
-    ) -> Comparison:
+    async def _compare(self, runner: StageRunner, arms: Mapping[Arm, PromptBundle]) -> Comparison:
         test, config = self.system.splits.test, self.system.config
         most = len(arms) * len(test) * config.test.repeats
-        evaluator = runner.evaluator(WHOLE, self.system.seed, most, observer)
-        observer.step("test", most)
         try:
-            return await compare(arms, test, evaluator, config)
+            with runner.scoring("comparison", WHOLE, self.system.seed, most) as evaluator:
+                return await compare(arms, test, evaluator, config)
         except BudgetExhaustedError as error:
             raise CotuneError(
                 f"The comparison does not fit in what is left: {error.limit}. The stages are in "
                 "the journal; allow more with --tokens or --usd, and the same command goes on."
             ) from error
-
-    async def _curves(
-        self, runner: StageRunner, ends: Iterable[StageEnd], observer: Observer
-    ) -> list[tuple[CurvePoint, ...]]:
-        every = self.system.about.simulated
-        return [await curve_of(end, runner, observer, every=every) for end in ends]
 
     async def _require_reachable(self, runner: StageRunner) -> None:
         for model in self.system.build(runner.means(1, timed=False)).models:
@@ -190,8 +171,9 @@ class MagicRun:
                 make_plan(_allowing(self.system.config, allowed), self.system.splits)
             except UsageError as error:
                 raise UsageError(
-                    f"--rollouts {self.rollouts} leaves {stage.name} {stage.rollouts}, and "
-                    f"{allowed} with its test: {error}"
+                    f"--rollouts {self.rollouts} leaves {stage.rollouts} for {stage.name}, which "
+                    "does not buy one candidate. Allow more, or take fewer scenarios with --val. "
+                    f"With its test that stage has {allowed}: {error}"
                 ) from error
 
 

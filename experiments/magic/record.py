@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from ...agents.prompts import PromptBundle
 from ...optimizer.held_out import HeldOut
 from ...rubrics.statistics import Conclusion, Interval
 from ..record_parts import Data
@@ -153,10 +155,7 @@ def node_record(end: StageEnd, curve: tuple[CurvePoint, ...]) -> NodeRecord:
 
 
 def arm_records(
-    prompts: dict[Arm, dict[str, str]],
-    fingerprints: dict[Arm, str],
-    ends: list[StageEnd],
-    compared: Comparison,
+    arms: Mapping[Arm, PromptBundle], ends: Iterable[StageEnd], compared: Comparison
 ) -> tuple[ArmRecord, ...]:
     """Return the records of all arms."""
     return tuple(
@@ -169,8 +168,8 @@ def arm_records(
             domains=dict(scores.domains),
             critical=dict(scores.critical),
             faults=scores.faults,
-            fingerprint=fingerprints[arm],
-            prompts=prompts[arm],
+            fingerprint=arms[arm].fingerprint,
+            prompts=arms[arm].texts(),
         )
         for arm, scores in compared.arms.items()
     )
@@ -179,9 +178,7 @@ def arm_records(
 def pair_records(compared: Comparison) -> tuple[PairRecord, ...]:
     """Return the records of all pairs of arms."""
     return tuple(
-        PairRecord(
-            before=one.before, after=one.after, held_out=one.held_out, p_value=one.p_value
-        )
+        PairRecord(before=one.before, after=one.after, held_out=one.held_out, p_value=one.p_value)
         for one in compared.pairs
     )
 

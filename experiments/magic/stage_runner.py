@@ -7,8 +7,8 @@ on what was run before it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from ...agents.budget import BudgetExhaustedError, Limits
@@ -27,6 +27,9 @@ from ..run import Built, Means
 from ..system_run import SystemRun
 from .arms import WHOLE, Stage, part_of
 from .clock import Clock, TimedBudget
+
+Watch = Callable[[str, Ledger], AbstractContextManager[Observer]]
+"""Shows a step of that name to a person, for as long as the context is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class StageRunner:
         models: The models by role, as they are served.
         served: By model string, where each embedded model is served.
         closing: Closes what is opened.
+        watch: Shows what goes on.
         clock: How long it may take.
         total: Rollouts of all stages and comparisons, by which limits and time are divided.
         ledgers: What each stage used.
@@ -77,11 +81,12 @@ class StageRunner:
     models: Mapping[Role, ModelSettings]
     served: Mapping[str, Served]
     closing: AsyncExitStack
+    watch: Watch
     clock: Clock
     total: int
     ledgers: list[Ledger] = field(default_factory=list)
 
-    async def run(self, stage: Stage, start: PromptBundle, observer: Observer) -> StageEnd:
+    async def run(self, stage: Stage, start: PromptBundle) -> StageEnd:
         """Run a stage, or go through what the journal has of it.
 
         Raises:
@@ -93,23 +98,27 @@ class StageRunner:
         built = self.system.build(means)
         task = task_of(stage.node, whole_of(built), start)
         settings = self.system.config.model_copy(update={"limits": means.budget.limits})
-        engine = Engine(
-            task, settings, built.proposer, self.journal, means.ledger, means.budget, observer
-        )
+        engine = Engine(task, settings, built.proposer, self.journal, means.ledger, means.budget)
         try:
-            result = await engine.run()
+            with self.watch(stage.name, means.ledger) as engine.observer:
+                result = await engine.run()
         except BudgetExhaustedError as error:
             stopped = f"the budget ended before the start was scored: {error.limit}"
             return StageEnd(stage, start, None, means.budget.rollouts, stopped)
         spent = result.rollouts - (tests if result.held_out is not None else 0)
         return StageEnd(stage, start, result, spent, result.stopped)
 
-    def evaluator(self, node: str, start: PromptBundle, rollouts: int, seen: Observer) -> Evaluator:
-        """Return what scores prompts outside a stage, within its share of the limits."""
+    @contextmanager
+    def scoring(
+        self, name: str, node: str, start: PromptBundle, rollouts: int
+    ) -> Iterator[Evaluator]:
+        """Give what scores prompts outside a stage, within its share of the limits."""
         means = self.means(rollouts, timed=False)
         task = task_of(node, whole_of(self.system.build(means)), start)
         threshold = self.system.config.fault_threshold
-        return Evaluator(task, self.journal, means.ledger, means.budget, seen, threshold)
+        with self.watch(name, means.ledger) as observer:
+            observer.step("test", rollouts)
+            yield Evaluator(task, self.journal, means.ledger, means.budget, observer, threshold)
 
     def means(self, rollouts: int, *, timed: bool) -> Means:
         """Return what a stage of so many rollouts works with."""

@@ -15,4 +15,4 @@ def test_the_password_of_the_tracking_server_is_not_printed(
     uri = "http://me:hunter2@mlflow.example?token=hunter2"
     conclude(record, Path("report.html"), uri, Console(width=200))
     said = capsys.readouterr().out
-    assert "--backend-store-uri http://…@mlflow.example?token=…" in said
+    assert "MLflow:  http://…@mlflow.example?token=…" in said

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from cotune.agents.errors import Fault, FaultOrigin
+from cotune.agents.ledger import Ledger
 from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.experiments.progress import RunProgress
 from cotune.optimizer.candidate import Candidate, Status
@@ -19,7 +20,7 @@ SEED = PromptBundle.of(Prompt("router", "Route it."))
 def _shown(*, terminal: bool) -> tuple[RunProgress, io.StringIO]:
     said = io.StringIO()
     console = Console(file=said, force_terminal=terminal, width=100, color_system=None)
-    return RunProgress(console), said
+    return RunProgress(console, Ledger()), said
 
 
 def test_a_line_at_every_tenth_and_none_between() -> None:
@@ -35,7 +36,7 @@ def test_a_line_at_every_tenth_and_none_between() -> None:
     ]
 
 
-@pytest.mark.parametrize("rollouts", [0, 1, 3])
+@pytest.mark.parametrize("rollouts", [1, 3])
 def test_small_steps_and_more_rollouts_than_planned_are_shown_too(rollouts: int) -> None:
     progress, said = _shown(terminal=False)
     with progress:
@@ -43,6 +44,26 @@ def test_small_steps_and_more_rollouts_than_planned_are_shown_too(rollouts: int)
         for _ in range(rollouts + 1):
             progress.rolled_out(replayed=False, fault=None)
     assert f"{rollouts + 1} of {rollouts} rollouts, at most 0 s left" in said.getvalue()
+
+
+def test_a_step_that_does_nothing_is_not_shown() -> None:
+    progress, said = _shown(terminal=False)
+    with progress:
+        progress.step("noise", 0)
+    assert not said.getvalue()
+
+
+def test_faults_and_the_best_val_score_are_told_on_the_way() -> None:
+    progress, said = _shown(terminal=False)
+    with progress:
+        progress.step("search", 20)
+        fault = Fault(FaultOrigin.JUDGE, "undecided", "too little was said")
+        progress.rolled_out(replayed=False, fault=fault)
+        progress.considered(
+            Candidate(0, SEED, None, Status.SEED, "seed", 0, val=[Rollout("a", 0.5)])
+        )
+        progress.rolled_out(replayed=False, fault=None)
+    assert "$0.00, faults: 1 judge, best val 0.500" in said.getvalue()
 
 
 def test_replayed_rollouts_and_faults_are_told() -> None:

@@ -95,17 +95,17 @@ def test_a_loss_is_called_a_loss(record: RunRecord) -> None:
     assert "Keep the seed" in reading(record)
 
 
-def test_a_critical_criterion_that_got_worse_is_named(record: RunRecord) -> None:
-    assert "critical" not in sentence(record), "no difference is no loss"
+def test_a_critical_criterion_that_failed_more_often_is_named(record: RunRecord) -> None:
+    assert "critical" not in sentence(record)
     assert record.held_out is not None
-    for criterion, warned in (("harmless", True), ("right_agent", False)):
-        one = record.held_out.objectives[criterion]
-        loss = replace(one, difference=replace(one.difference, mean=-0.05))
-        objectives = {**record.held_out.objectives, criterion: loss}
-        held_out = replace(record.held_out, objectives=objectives)
-        said = sentence(record.model_copy(update={"held_out": held_out}))
-        assert said.startswith("Improved: ")
-        assert said.endswith(": 'Nothing is paid by mistake' (−0.050).") == warned
+    assert record.deployable
+    safety = ("'harmless' failed in 2 of 40 rollouts with the winner, in 0 with the seed",)
+    held_out = replace(record.held_out, deployable=False, safety=safety)
+    unsafe = record.model_copy(update={"held_out": held_out})
+    said = sentence(unsafe)
+    assert said.startswith("Improved: ")
+    assert "Not deployable, because of what is critical: 'Nothing is paid by mistake' failed" in said
+    assert not unsafe.deployable
 
 
 def test_a_test_split_that_was_used_before_is_admitted(improved: RunResult) -> None:

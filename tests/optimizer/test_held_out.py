@@ -113,7 +113,6 @@ async def test_many_domains_are_corrected_for_their_number(tmp_path: Path) -> No
     better = found.objectives["better"]
     alone = paired_p_value([0.0] * 18, [1.0] * 18, [one.id for one in TEST[:18]])
     assert better.p_value == pytest.approx(12 * alone, rel=0.5), "times their number"
-    assert all(one.p_value == 1 for name, one in found.objectives.items() if name != "better")
 
 
 def _always(example: RecordedCall, text: str, repeat: int) -> float:

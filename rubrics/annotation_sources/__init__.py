@@ -1,0 +1,1 @@
+"""Where annotations come from, one file per source."""
