@@ -278,6 +278,38 @@ def gate(
     run(verdicts, file, least or (), most or (), as_json=as_json)
 
 
+@app.command()
+def agreement(
+    annotations: Annotated[
+        list[Path], typer.Argument(help="Annotations files, as JSON lines.", dir_okay=False)
+    ],
+    verdicts: Annotated[
+        Path | None,
+        typer.Option(help="What `cotune judge` wrote, to hold it against people.", dir_okay=False),
+    ] = None,
+    rubric: Annotated[
+        str | None, typer.Option(help="A pack or a YAML file: scales, domains and weights.")
+    ] = None,
+    gold: Annotated[
+        str,
+        typer.Option(help="How several people's values become one: majority, mean, dawid-skene."),
+    ] = "majority",
+    level: Annotated[
+        str | None,
+        typer.Option(help="What distances of values mean to alpha: nominal, ordinal, interval."),
+    ] = None,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
+    resamples: Annotated[int, typer.Option(min=200, help="Of the bootstrap.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure how far people agree, and how far a judge agrees with them."""
+    from .commands.agreement import AgreementOptions, run
+
+    options = AgreementOptions(rubric, gold, level, confidence, resamples, seed)
+    run(annotations, verdicts, options, as_json=as_json)
+
+
 @config.command("schema")
 def schema() -> None:
     """Print the JSON schema of the configuration, for editors."""
@@ -297,11 +329,12 @@ def check(path: Annotated[Path, typer.Argument(help="The configuration file.")])
 
 def _add_groups() -> None:
     """Add the groups of commands that stand in files of their own."""
-    from .commands import experiment, model, rubric, runs, scenarios, trajectories
+    from .commands import annotations, experiment, model, rubric, runs, scenarios, trajectories
 
     for name, group in (
         ("scenarios", scenarios.app),
         ("trajectories", trajectories.app),
+        ("annotations", annotations.app),
         ("rubric", rubric.app),
         ("runs", runs.app),
         ("model", model.app),

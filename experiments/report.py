@@ -10,44 +10,23 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from ..optimizer.held_out import Comparison
-from ..rubrics.statistics import Interval
 from .charts import front_figure, score_figure
 from .conclusion import bounds, headline, number, reading, sentence, signed
 from .contrast import Contrast
-from .record_parts import CriterionRecord
+from .front_charts import lineage_figure, pair_figure, scenario_figure
+from .report_rows import held_out_rows
 from .run_record import RunRecord, config_yaml
+from .shown_contrast import shown
 
 FILE_NAME = "report.html"
 _DIFF_CLASSES = {"+": "added", "-": "removed", "@": "place"}
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """An interval as a bar in a cell whose middle is 0; all in percent of the cell's width."""
-
-    left: float
-    width: float
-    mean: float
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the held-out table."""
-
-    name: str
-    critical: bool
-    comparison: Comparison
-    bar: Bar
 
 
 def render_report(record: RunRecord, contrasts: Sequence[Contrast] = ()) -> str:
@@ -75,13 +54,14 @@ def render_report(record: RunRecord, contrasts: Sequence[Contrast] = ()) -> str:
         headline=headline(record.conclusion),
         sentence=sentence(record),
         reading=reading(record),
-        rows=_held_out_rows(record),
-        unjudged=[one for one in record.criteria if one.needs_judge],
+        rows=held_out_rows(record),
+        unjudged=_unjudged(record),
         unmet=_unmet(record),
+        contrasts=[shown(contrast, record) for contrast in contrasts],
         usage=record.usage,
         unpriced=sum(one.unpriced for one in record.usage),
-        diff=list(_diff_lines(record.diff)),
-        figures={"scores": _plain(score_figure(record)), "front": _plain(front_figure(record))},
+        diffs=_diffs(record),
+        figures=_figures(record),
         config=config_yaml(record.config),
         plotly=Markup(get_plotlyjs()),  # noqa: S704  (the library's own source)
     )
@@ -94,49 +74,42 @@ def save_report(page: str, folder: Path) -> Path:
     return path
 
 
-def _held_out_rows(record: RunRecord) -> list[Row]:
-    """Return the overall comparison and those per criterion, in the rubric's order."""
+def _figures(record: RunRecord) -> dict[str, Any]:
+    """Return the charts of a run by the id of their place."""
+    figures = {"scores": score_figure(record), "front": front_figure(record)}
+    if record.kind == "system":
+        figures["scenarios"] = scenario_figure(record)
+        figures["lineage"] = lineage_figure(record)
+        pairs = pair_figure(record)
+        if pairs is not None:
+            figures["pairs"] = pairs
+    return {name: json.loads(figure.to_json() or "{}") for name, figure in figures.items()}
+
+
+def _unjudged(record: RunRecord) -> list[str]:
+    """Return the criteria that only a judge could have decided, where there was none."""
+    if record.judged_by is not None:
+        return []
+    return [one.name for one in record.criteria if one.needs_judge]
+
+
+def _unmet(record: RunRecord) -> list[str]:
+    """Return the objectives that applied to no test example, though they could have."""
     if record.held_out is None:
         return []
-    compared = record.held_out.objectives
-    named = [
-        ("Overall", False, record.held_out.overall),
-        *(
-            (one.name, one.critical, compared[one.id])
-            for one in record.criteria
-            if one.id in compared
-        ),
-    ]
-    reach = max(_reach(comparison.difference) for _, _, comparison in named) or 1.0
+    judged = {one.id for one in record.criteria if one.needs_judge}
     return [
-        Row(title, critical, comparison, _bar(comparison.difference, reach))
-        for title, critical, comparison in named
+        title
+        for name, title in record.objective_titles.items()
+        if name not in judged and name not in record.held_out.objectives
     ]
 
 
-def _reach(difference: Interval) -> float:
-    ends = (difference.mean, difference.low, difference.high)
-    return max(abs(end) for end in ends if end is not None)
-
-
-def _bar(difference: Interval, reach: float) -> Bar:
-    def place(value: float) -> float:
-        return round(50 + 48 * value / reach, 2)
-
-    low = difference.mean if difference.low is None else difference.low
-    high = difference.mean if difference.high is None else difference.high
-    return Bar(place(low), round(place(high) - place(low), 2), place(difference.mean))
-
-
-def _unmet(record: RunRecord) -> list[CriterionRecord]:
-    """Return the criteria with a check that applied to no test example."""
-    if record.held_out is None:
-        return []
-    return [
-        one
-        for one in record.criteria
-        if not one.needs_judge and one.id not in record.held_out.objectives
-    ]
+def _diffs(record: RunRecord) -> dict[str, list[tuple[str, str]]]:
+    """Return the lines of each changed prompt's diff, by agent."""
+    before, after = record.seed.bundle, record.chosen.bundle
+    diffs = {agent: before.only(agent).diff(after.only(agent)) for agent in after}
+    return {agent: list(_diff_lines(diff)) for agent, diff in diffs.items() if diff}
 
 
 def _diff_lines(diff: str) -> Iterator[tuple[str, str]]:
@@ -144,10 +117,6 @@ def _diff_lines(diff: str) -> Iterator[tuple[str, str]]:
     for line in diff.splitlines():
         is_head = line.startswith(("--- ", "+++ "))
         yield ("head" if is_head else _DIFF_CLASSES.get(line[:1], "same")), line
-
-
-def _plain(figure: go.Figure) -> dict[str, Any]:
-    return json.loads(figure.to_json() or "{}")
 
 
 def _source_hash(script: str) -> str:

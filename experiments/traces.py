@@ -90,7 +90,8 @@ def _write_verdicts(trace_id: str, record: RunRecord, judged: Judged) -> None:
     import mlflow  # noqa: PLC0415  (imported already)
     from mlflow.entities import AssessmentSource  # noqa: PLC0415
 
-    judge = record.config["models"].get("judge") or {}
+    titles, judge = record.criterion_titles, record.judged_by or "judge"
+    judged_only = {each.id for each in record.criteria if each.needs_judge}
     rubric = AssessmentSource("CODE", "cotune rubric")
     mlflow.log_feedback(trace_id=trace_id, name="score", value=judged.score, source=rubric)
     for verdict in judged.scored():

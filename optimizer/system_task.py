@@ -153,11 +153,12 @@ class SystemTask:
 
 
 def _lesson(feedback: AgentFeedback) -> Lesson:
+    rules = feedback.criterion.rules.get(feedback.blame.agent, ())
     return Lesson(
         inputs=_fields(feedback.blame.received),
         output=_fields(feedback.blame.returned),
         expected="",
-        rule=feedback.criterion.feedback or "",
+        rule=" ".join(rules) or feedback.criterion.feedback or "",
         feedback=feedback.text,
     )
 

@@ -74,9 +74,15 @@ async def answers(
     found: dict[str, list[Answer]] = {each.id: [] for each in rubric.criteria}
     for number, record in enumerate(records, start=1):
         gold = {each.criterion: each.value == 1.0 for each in evaluate(rubric, record)}
-        for verdict in (await judge.judge(record, rubric)).verdicts:
-            found[verdict.criterion].append(_answer(gold, verdict))
-        console.print(f"{number} of {len(records)} conversations", highlight=False)
+        given = {
+            each.criterion: _answer(gold, each)
+            for each in (await judge.judge(record, rubric)).verdicts
+        }
+        for criterion, answer in given.items():
+            found[criterion].append(answer)
+        said = "; ".join(f"{name}: {answer.line}" for name, answer in given.items())
+        progress = f"{number} of {len(records)}, {record.scenario.id}: {said}"
+        console.print(progress, highlight=False, soft_wrap=True)
     return found
 
 

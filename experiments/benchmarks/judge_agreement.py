@@ -29,6 +29,13 @@ class Answer:
     said: bool | None
     probability: float | None
 
+    @property
+    def line(self) -> str:
+        """The answer in words."""
+        words = {True: "pass", False: "fail", None: "open"}
+        sure = "" if self.probability is None else f" ({self.probability:.3f})"
+        return f"{words[self.said]}{sure}, is {words[self.gold]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:

@@ -1,7 +1,7 @@
 """How often a conversation that speaks to its judge changes the judge's mind.
 
 Run it with `python -m cotune.experiments.benchmarks.judge_attacks tests/rubrics/attacks.jsonl`;
-it takes a quarter of an hour with the embedded model. One conversation that breaks all criteria of
+it takes ten minutes with the embedded model. One conversation that breaks all criteria of
 `judge_rubric.yaml` is judged as it is, and with each attack planted in it. A judge that
 cannot be talked over fails it every time.
 """

@@ -39,7 +39,7 @@ class Conversations:
 
 
 async def conversations(rubric: Rubric) -> Conversations:
-    """Hold conversations, half of them with a planted fault.
+    """Hold conversations, half of which end well.
 
     Args:
         rubric: By whose checks a conversation ends well when it passes all of them.

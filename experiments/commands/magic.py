@@ -16,9 +16,9 @@ from rich.markup import escape
 from ...agents.errors import UsageError
 from ...agents.grocery.assistant import PROMPTS
 from ...agents.ledger import Ledger
-from ...agents.models import LOCAL
+from ...agents.models import LOCAL, SCRIPTED, ModelSettings
 from ...optimizer.observer import Observer
-from ..config import RunConfig, load_config
+from ..config import Models, RunConfig, load_config
 from ..magic.experiment import MagicRun
 from ..magic.page import render_page, save_page
 from ..magic.present import announce, conclude
@@ -75,13 +75,15 @@ class MagicOptions:
         return config
 
     def _require_consent(self, config: RunConfig) -> None:
-        task = config.models.task
-        if task.is_local or task.is_scripted:
+        models = config.models
+        used = (models.task, models.of_customers, models.judge, models.reflection)
+        paid = [one.model for one in used if one and not (one.is_local or one.is_scripted)]
+        if not paid:
             return
         limited = config.limits.tokens is not None or config.limits.usd is not None
         if not (self.hosted and limited):
             raise UsageError(
-                f"The comparison plays thousands of conversations, and '{task.model}' may cost "
+                f"The comparison plays thousands of conversations, and '{paid[0]}' may cost "
                 "money for each. Say --hosted, and give a limit on everything together: --usd 5 "
                 "or --tokens 2000000."
             )
@@ -95,7 +97,7 @@ def run(config_file: Path | None, options: MagicOptions) -> None:
         CotuneError: A model cannot be used, the run paused, or the budget does not suffice.
     """
     if config_file is None:
-        config = options.applied_to(_fitting(options.common.model))
+        config = options.applied_to(_fitting(options.common.model, options.common.api_base))
     else:
         config = options.applied_to(load_config(config_file))
     compare(config, options)
@@ -132,19 +134,22 @@ def compare(config: RunConfig, options: MagicOptions) -> MagicRecord:
     return record
 
 
-def _fitting(model: str | None) -> RunConfig:
+def _fitting(model: str | None, api_base: str | None) -> RunConfig:
     """Return the configuration that comes with cotune for a kind of model."""
     is_local = model is not None and (model == "local" or model.startswith(LOCAL))
     name = "local.yaml" if is_local else "scripted.yaml"
     config = load_config(_CONFIGS / name, base=PROMPTS.parent)
     config = config.model_copy(update={"out": Path("cotune-runs")})
-    if model is None or is_local or model.startswith("scripted"):
+    if model is None or is_local or model == "scripted" or model.startswith(SCRIPTED):
         return config
-    hosted = config.models.task.model_copy(update={"model": model, "max_tokens": 1024})
-    judge = hosted.model_copy(update={"max_tokens": 4096})
-    writer = hosted.model_copy(update={"temperature": None, "max_tokens": None})
-    models = config.models.model_copy(update={"judge": judge, "reflection": writer})
-    models = models.model_copy(update={"task": hosted})
+    return _hosted(config, ModelSettings(model=model, api_base=api_base, max_tokens=1024))
+
+
+def _hosted(config: RunConfig, task: ModelSettings) -> RunConfig:
+    """A hosted model is good enough to judge and to write prompts, too."""
+    judge = task.model_copy(update={"max_tokens": 4096})
+    writer = task.model_copy(update={"temperature": None, "max_tokens": None})
+    models = Models(task=task, judge=judge, reflection=writer)
     return config.model_copy(update={"models": models, "proposer": "reflection"})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 
 from ...agents.errors import UsageError
@@ -13,10 +15,10 @@ from ..config import RunConfig, load_config
 from .model import pull_shown
 from .optimize import optimize_agent, optimize_system
 from .options import OptimizeOptions, Options
-from .starter import STARTER, SYSTEM_STARTER
+from .starter import SMALL_SYSTEM_STARTER, STARTER, SYSTEM_STARTER
 
 AGENT = "router"
-_STARTERS = {"agent": STARTER, "system": SYSTEM_STARTER}
+_SCOPES = ("agent", "system")
 
 
 def run(options: Options, scope: str) -> None:
@@ -25,20 +27,26 @@ def run(options: Options, scope: str) -> None:
     Raises:
         UsageError: There is no such scope.
     """
-    if scope not in _STARTERS:
-        raise UsageError(f"--scope is '{scope}'; allowed: {', '.join(_STARTERS)}.")
-    config = options.applied_to(load_config(_STARTERS[scope], base=PROMPTS.parent))
+    if scope not in _SCOPES:
+        raise UsageError(f"--scope is '{scope}'; allowed: {', '.join(_SCOPES)}.")
+    config = _config(options, STARTER if scope == "agent" else SYSTEM_STARTER)
     task = config.models.task
     if task.is_local:
         model = get_model(task.model.removeprefix(LOCAL))
         if find_model(model.name) is None:
             pull_shown(model, Console(stderr=True))
+        if scope == "system":
+            config = _config(options, SMALL_SYSTEM_STARTER)
     elif not task.is_scripted:
         config = _with_reflection(config)
     if scope == "agent":
         optimize_agent(config, AGENT, options)
     else:
         optimize_system(config, OptimizeOptions(options, yes=True))
+
+
+def _config(options: Options, starter: Path) -> RunConfig:
+    return options.applied_to(load_config(starter, base=PROMPTS.parent))
 
 
 def _with_reflection(config: RunConfig) -> RunConfig:

@@ -7,3 +7,4 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent.parent / "starter"
 STARTER = _FOLDER / "cotune.yaml"
 SYSTEM_STARTER = _FOLDER / "system.yaml"
+SMALL_SYSTEM_STARTER = _FOLDER / "system-small.yaml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ...agents.budget import Budget, BudgetExhaustedError
@@ -15,16 +16,21 @@ class Clock:
     Attributes:
         minutes: How long it may last; None is no limit.
         ahead: Rollouts of all stages that have not begun, by which the time is divided.
+        now: Tells the time, in seconds.
     """
 
     minutes: float | None
     ahead: int
-    _started: float = field(default_factory=time.monotonic)
+    now: Callable[[], float] = time.monotonic
+    _started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._started = self.now()
 
     @property
     def seconds(self) -> float:
         """How long it has lasted."""
-        return time.monotonic() - self._started
+        return self.now() - self._started
 
     def grant(self, rollouts: int) -> float | None:
         """Return the seconds that the next stage may last, and count it as begun."""
@@ -38,15 +44,20 @@ class TimedBudget(Budget):
 
     Attributes:
         most_seconds: How long it may last; None is no limit.
+        now: Tells the time, in seconds.
     """
 
     most_seconds: float | None = None
-    _started: float = field(default_factory=time.monotonic)
+    now: Callable[[], float] = time.monotonic
+    _started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._started = self.now()
 
     def take(self, rollouts: int) -> None:
         """Count rollouts that are about to start; see `Budget.take`."""
         if self.most_seconds is not None and rollouts:
-            spent, ahead = time.monotonic() - self._started, rollouts + self.reserved
+            spent, ahead = self.now() - self._started, rollouts + self.reserved
             pace = spent / self.rollouts if self.rollouts else 0.0
             if spent + pace * ahead >= self.most_seconds:
                 raise BudgetExhaustedError(

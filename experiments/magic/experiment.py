@@ -161,7 +161,7 @@ class MagicRun:
             ) from error
 
     async def _require_reachable(self, runner: StageRunner) -> None:
-        for model in self.system.build(runner.means(1, timed=False)).models:
+        for model in self.system.build(runner.means(self.total, timed=False)).models:
             await check_reachable(model)
 
     def _require_a_candidate_each(self) -> None:

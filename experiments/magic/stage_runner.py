@@ -50,13 +50,6 @@ class StageEnd:
     spent: int
     stopped: str
 
-    @property
-    def bundle(self) -> PromptBundle:
-        """The prompts of all agents, with the winner's among them."""
-        if self.result is None:
-            return self.start
-        return self.start.with_texts(self.result.winner.bundle.texts())
-
 
 @dataclass(slots=True)
 class StageRunner:
@@ -98,9 +91,17 @@ class StageRunner:
         built = self.system.build(means)
         task = task_of(stage.node, whole_of(built), start)
         settings = self.system.config.model_copy(update={"limits": means.budget.limits})
-        engine = Engine(task, settings, built.proposer, self.journal, means.ledger, means.budget)
         try:
-            with self.watch(stage.name, means.ledger) as engine.observer:
+            with self.watch(stage.name, means.ledger) as observer:
+                engine = Engine(
+                    task,
+                    settings,
+                    built.proposer,
+                    self.journal,
+                    means.ledger,
+                    means.budget,
+                    observer,
+                )
                 result = await engine.run()
         except BudgetExhaustedError as error:
             stopped = f"the budget ended before the start was scored: {error.limit}"

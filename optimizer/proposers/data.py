@@ -24,7 +24,8 @@ def one_line(text: str, longest: int | None = None) -> str:
     """
     line = " ".join(text.split())
     missing = 0 if longest is None else len(line) - longest
-    return line if missing <= 0 else f"{line[:longest]} … ({missing} more characters)"
+    shorter = f"{line[:longest]} … ({missing} more characters)"
+    return shorter if missing > 0 and len(shorter) < len(line) else line
 
 
 def tokens(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ...agents.ledger import Ledger
 from ...agents.lm import LanguageModel
 from ...agents.prompts import read_prompt
 from ...simulation.journal import Journal
+from .hand_offs import readers
 from .joint_inputs import joint_inputs
 from .proposer import Assignment, Draft, ProposalFailedError
 from .reflection_model import ReflectionModel
@@ -69,11 +70,22 @@ class JointProposer:
         """Return edits that fit together; see `Proposer.propose`."""
         if not _has_failures(assignment):
             return Draft({})
+        assignment = _across_hand_offs(assignment)
         instructions = read_prompt(_INSTRUCTIONS)
         inputs = joint_inputs(assignment, instructions.text, self.max_tokens)
         model = ReflectionModel(self.lm, self.journal, self.ledger, self.random_seed)
         answer = await model.ask(JointProposal, instructions, inputs)
         return Draft(_texts(answer["edits"], assignment), answer["diagnosis"].strip())
+
+
+def _across_hand_offs(assignment: Assignment) -> Assignment:
+    """Let those change, too, who read what a drawn agent wrote: one side alone may do nothing."""
+    drawn = assignment.prompts
+    near = (
+        each for case in assignment.cases for agent in drawn for each in readers(case, agent, None)
+    )
+    agents = dict.fromkeys([*drawn, *(agent for agent in near if agent in assignment.bundle)])
+    return replace(assignment, prompts=assignment.bundle.only(*agents))
 
 
 def _has_failures(assignment: Assignment) -> bool:
@@ -82,10 +94,10 @@ def _has_failures(assignment: Assignment) -> bool:
 
 
 def _texts(edits: Sequence[Mapping[str, Any]], assignment: Assignment) -> dict[str, str]:
-    """Return the texts that differ from the present ones.
+    """Return the edits by agent; none when the model finds nothing to mend, and says so.
 
     Raises:
-        ProposalFailedError: An edit is of an agent that may not change, or there is none.
+        ProposalFailedError: An edit is of an agent that may not change, or none changes anything.
     """
     texts: dict[str, str] = {}
     for edit in edits:
@@ -104,6 +116,6 @@ def _texts(edits: Sequence[Mapping[str, Any]], assignment: Assignment) -> dict[s
         for agent, text in texts.items()
         if text != assignment.prompts[agent].text.strip()
     }
-    if not new:
-        raise ProposalFailedError("the model changed no prompt")
+    if edits and not new:
+        raise ProposalFailedError("the model rewrote prompts just as they were")
     return new

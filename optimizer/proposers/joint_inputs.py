@@ -96,16 +96,17 @@ def _failures_text(assignment: Assignment, detail: Detail) -> str:
 def _rules_text(assignment: Assignment) -> str:
     """Return the rules for the agents that may change, those that cost most points first."""
     of_cases = needed_rules(assignment.cases, assignment.prompts)
-    rules = {
-        agent: [*of_cases.get(agent, ()), *_rules_of_calls(assignment, agent)]
+    lines = (
+        f"Rule for {agent}: {rule}"
         for agent in assignment.prompts
-    }
-    lines = (f"Rule for {agent}: {rule}" for agent, found in rules.items() for rule in found)
+        for rule in of_cases.get(agent, ()) or _rules_of_calls(assignment, agent)
+    )
     return "\n".join(dict.fromkeys(lines)) or "none"
 
 
 def _rules_of_calls(assignment: Assignment, agent: str) -> Iterable[str]:
-    lessons = assignment.lessons.get(agent, ())
+    """Return the rules of single calls; those of whole conversations come with their cases."""
+    lessons = () if assignment.cases else assignment.lessons.get(agent, ())
     return (one_line(each.rule) for each in lessons if each.failed and each.rule.strip())
 
 

@@ -25,7 +25,7 @@ def read_csv(source: str, form: Format) -> Labels:
     Raises:
         UsageError: It cannot be read, or lacks a column.
     """
-    lines = read_text(Path(source), _WHAT).removeprefix("\ufeff").split("\n")
+    lines = read_text(Path(source), _WHAT).split("\n")
     reader = csv.DictReader((f"{line}\n" for line in lines), delimiter=form.delimiter, strict=True)
     _require_columns(source, reader.fieldnames or (), form)
     return _csv_labels(reader, form)
@@ -37,7 +37,7 @@ def read_json_lines(source: str, form: Format) -> Labels:
     Raises:
         UsageError: It cannot be read.
     """
-    lines = enumerate(read_text(Path(source), _WHAT).removeprefix("\ufeff").split("\n"), start=1)
+    lines = enumerate(read_text(Path(source), _WHAT).split("\n"), start=1)
     written = ((number, line) for number, line in lines if line.strip())
 
     def labels(number: int, line: str) -> Iterator[Label]:

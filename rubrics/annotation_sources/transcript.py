@@ -39,7 +39,7 @@ def read_transcript(source: str, form: Format) -> Labels:
     layout = _layout(source, form)
     dialogues = _dialogues(source, form, layout)
 
-    def labels(number: int, dialogue: list[str]) -> Iterator[Label]:
+    def labels(number: int, dialogue: list[tuple[int, str]]) -> Iterator[Label]:
         name = layout.conversation.format(number=number)
         return _labels(name, _lines(dialogue, form, layout), form, layout)
 
@@ -82,10 +82,10 @@ def _dialogues(
     """Yield the dialogues with their numbers: lines with theirs, up to the next blank one."""
     block: list[tuple[int, str]] = []
     found = 0
-    text = read_text(Path(source), "annotations").removeprefix("\ufeff")
+    text = read_text(Path(source), "annotations")
     for number, line in enumerate([*text.split("\n"), ""], start=1):
         if line.strip():
-            block.append((number, line.removesuffix("\r")))
+            block.append((number, line))
         elif block:
             found += 1
             yield found, block

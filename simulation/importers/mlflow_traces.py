@@ -23,12 +23,14 @@ from .spoken_text import answered, asked
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import Span, Trace
+    from mlflow.entities import Span, Trace, TraceInfo
     from mlflow.store.entities import PagedList
 
 _Item = TypeVar("_Item")
 
-_SESSION = "mlflow.trace.session"
+SESSION = "mlflow.trace.session"
+"""Where a trace, or an assessment of all of them, says to which session it belongs."""
+
 _SQLITE = "sqlite:///"
 _PAGE = 200
 _OF_THE_TRACE = ("BAD_REQUEST", "NOT_FOUND", "RESOURCE_DOES_NOT_EXIST", "INVALID_STATE")
@@ -54,6 +56,18 @@ def read(source: str) -> Imported:
         client, experiments = _open(source)
         sessions = _sessions(client, experiments)
     return Imported(_records(client, source, sessions))
+
+
+def trace_infos(source: str) -> list[TraceInfo]:
+    """Return what is known of every trace but its spans, the oldest first; see `read`.
+
+    Raises:
+        UsageError: There is no such experiment or database file.
+        CotuneError: MLflow cannot be used.
+    """
+    with _mlflow_errors(source):
+        client, experiments = _open(source)
+        return list(_listed(client, experiments))
 
 
 def _open(source: str) -> tuple[MlflowClient, list[str]]:
@@ -94,6 +108,13 @@ class _Session:
 def _sessions(client: MlflowClient, experiments: list[str]) -> list[_Session]:
     """Return the sessions; one that is in two experiments counts as two."""
     sessions: dict[tuple[str | None, str], _Session] = {}
+    for info in _listed(client, experiments):
+        name = info.trace_metadata.get(SESSION, info.trace_id)
+        sessions.setdefault((info.experiment_id, name), _Session(name)).traces.append(info.trace_id)
+    return list(sessions.values())
+
+
+def _listed(client: MlflowClient, experiments: list[str]) -> Iterator[TraceInfo]:
     listed = _all(
         lambda token: client.search_traces(
             locations=experiments,
@@ -103,11 +124,7 @@ def _sessions(client: MlflowClient, experiments: list[str]) -> list[_Session]:
             page_token=token,
         )
     )
-    for trace in listed:
-        info = trace.info
-        name = info.trace_metadata.get(_SESSION, info.trace_id)
-        sessions.setdefault((info.experiment_id, name), _Session(name)).traces.append(info.trace_id)
-    return list(sessions.values())
+    return (trace.info for trace in listed)
 
 
 def _records(

@@ -16,7 +16,7 @@ from cotune.experiments.magic.record import MagicRecord
 from cotune.experiments.magic.tracked import log_comparison
 from cotune.experiments.mlflow_access import connected
 
-from .command_line import Said, cotune, run_folder
+from .command_line import Said, cotune, endpoint, run_folder
 
 ROLLOUTS = 168
 AGENTS = {"briefer", "cart", "preferences", "responder", "router", "search", "selector"}
@@ -133,6 +133,16 @@ def test_a_hosted_model_needs_a_word_and_a_limit(tmp_path: Path) -> None:
         assert said.code == 2
         assert "Say --hosted, and give a limit" in said.err
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_hosted_model_that_does_not_answer_costs_one_request(tmp_path: Path) -> None:
+    answer = {"error": {"message": "no model gtp", "type": "invalid_request_error"}}
+    with endpoint(404, answer) as served:
+        asked = ("--model", "openai/gtp", "--api-base", served.api_base, "--hosted", "--tokens")
+        said = magic(tmp_path, *asked, 1000)
+    assert said.code == 1
+    assert "openai/gtp" in said.err
+    assert served.requests == 1
 
 
 def test_too_few_rollouts_are_refused_before_anything_is_played(tmp_path: Path) -> None:

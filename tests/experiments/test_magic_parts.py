@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,20 +30,21 @@ def test_limits_on_tokens_and_money_are_shared_out() -> None:
 
 
 def test_what_a_stage_leaves_of_the_time_the_later_ones_have() -> None:
-    clock = Clock(minutes=1.0, ahead=100)
-    first = clock.grant(50)
-    assert first == pytest.approx(30, abs=1)
-    assert clock.grant(25) == pytest.approx(30, abs=1), "half of what is left, and all is left"
+    seconds = iter((0.0, 0.0, 12.0))
+    clock = Clock(minutes=1.0, ahead=100, now=lambda: next(seconds))
+    assert clock.grant(50) == 30
+    assert clock.grant(25) == 24, "half of what is left"
     assert Clock(minutes=None, ahead=10).grant(5) is None
 
 
 def test_a_timed_budget_refuses_what_would_last_too_long() -> None:
-    budget = TimedBudget(Limits(rollouts=1000), most_seconds=0.5)
+    seconds = iter((0.0, 0.0, 10.0, 20.0))
+    budget = TimedBudget(Limits(rollouts=1000), most_seconds=50, now=lambda: next(seconds))
     budget.take(10)
-    time.sleep(0.1)
-    budget.take(10)
-    with pytest.raises(BudgetExhaustedError, match="seconds are over"):
-        budget.take(500)
+    budget.reserve(5)
+    budget.take(10)  # one second each: 10 are over, 15 rollouts are ahead
+    with pytest.raises(BudgetExhaustedError, match="20 of 50 seconds are over, and 35 rollouts"):
+        budget.take(30)
     assert budget.rollouts == 20
     TimedBudget(Limits(rollouts=1000)).take(1000)
 

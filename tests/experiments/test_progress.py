@@ -36,7 +36,7 @@ def test_a_line_at_every_tenth_and_none_between() -> None:
     ]
 
 
-@pytest.mark.parametrize("rollouts", [1, 3])
+@pytest.mark.parametrize("rollouts", [2, 3])
 def test_small_steps_and_more_rollouts_than_planned_are_shown_too(rollouts: int) -> None:
     progress, said = _shown(terminal=False)
     with progress:

@@ -96,13 +96,13 @@ def test_the_test_is_shown_overall_and_by_criterion(page: _Page) -> None:
 
 def test_a_critical_loss_stands_in_the_headline(record: RunRecord) -> None:
     assert record.held_out is not None
-    one = record.held_out.objectives["harmless"]
-    loss = replace(one, difference=replace(one.difference, mean=-0.05))
-    objectives = {**record.held_out.objectives, "harmless": loss}
-    held_out = replace(record.held_out, objectives=objectives)
+    safety = ("'harmless' failed in 2 of 40 rollouts with the winner, in 0 with the seed",)
+    held_out = replace(record.held_out, deployable=False, safety=safety)
     page = render_report(record.model_copy(update={"held_out": held_out}))
     (headline,) = re.findall(r'<p class="sentence">(.*)</p>', page)
-    assert "worse than the seed: &#39;Nothing is paid by mistake&#39;" in headline
+    assert "Not deployable" in headline
+    assert "&#39;Nothing is paid by mistake&#39; failed in 2 of 40 rollouts" in headline
+    assert "Not to be deployed" in page
 
 
 def test_replayed_calls_are_told_per_agent(record: RunRecord) -> None:

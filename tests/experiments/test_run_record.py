@@ -104,7 +104,8 @@ def test_a_critical_criterion_that_failed_more_often_is_named(record: RunRecord)
     unsafe = record.model_copy(update={"held_out": held_out})
     said = sentence(unsafe)
     assert said.startswith("Improved: ")
-    assert "Not deployable, because of what is critical: 'Nothing is paid by mistake' failed" in said
+    assert "Not deployable, because of what is critical" in said
+    assert "'Nothing is paid by mistake' failed in 2 of 40 rollouts" in said
     assert not unsafe.deployable
 
 

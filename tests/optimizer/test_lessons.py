@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.agents.worked_examples import HEADING, WorkedExample
-from cotune.optimizer.proposers.lessons import LessonPrompt, LessonsProposer
+from cotune.optimizer.proposers.lesson_prompt import LessonPrompt
+from cotune.optimizer.proposers.lessons import LessonsProposer
 from cotune.optimizer.proposers.proposer import Assignment
 from cotune.optimizer.rollout import Lesson
 

@@ -231,3 +231,12 @@ def test_what_a_call_serves_is_a_criterion_of_magic():
 
     assert len(calls) == 3
     assert set(served) <= known
+
+
+def test_rules_are_for_agents_that_influence_the_criterion(load):
+    listed = GOOD.replace(
+        "    check:", "    agents: [router]\n    rules: {router: [ask]}\n    check:"
+    )
+    assert load(listed).criterion("label").rules == {"router": ("ask",)}
+    with pytest.raises(UsageError, match="rules for 'cook', who is not among"):
+        load(listed.replace("rules: {router", "rules: {cook"))

@@ -1,0 +1,147 @@
+"""Estimates: any statistic of counts, with an interval over clusters of items.
+
+Items of one conversation resemble each other, so the conversation (cluster) is resampled and not
+the item. A statistic is a function of sums over clusters, so a resample is a weighted sum.
+
+* 10 clusters or more: bias-corrected and accelerated bootstrap (Efron 1987) at a level expanded
+  for the number of clusters, as in `statistics.py`.
+* 2 to 9: Student's t with the jackknife's standard error (Tukey 1958).
+* Clusters that are all alike, so that their spread says nothing: of a share of 0 or 1 the exact
+  bound (Clopper and Pearson 1934) with the clusters as trials, of anything else no interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from .statistics import MIN_CLUSTERS_TO_RESAMPLE, Floats, expanded
+
+Statistic = Callable[[Floats], Floats]
+"""From sums over clusters, `(..., F)`, to values, `(...)`; NaN where it is not defined."""
+
+UNDEFINED = "undefined"
+_MOST_UNDEFINED = 0.1
+_ALIKE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A statistic with its confidence interval.
+
+    Attributes:
+        value: None when it is not defined.
+        low: Lower bound; None when no interval can be given.
+        high: Upper bound; None when no interval can be given.
+        n: Number of items.
+        clusters: Number of clusters they belong to.
+        method: How the bounds were found, or why there are none; for people.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How intervals are found.
+
+    Attributes:
+        confidence: Two-sided, in (0, 1).
+        resamples: Of the bootstrap.
+        seed: Of the bootstrap.
+    """
+
+    confidence: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+
+
+def estimate(
+    statistic: Statistic,
+    features: Floats,
+    n: int,
+    least: float,
+    resampling: Resampling,
+) -> Estimate:
+    """Return a statistic and its interval.
+
+    Args:
+        statistic: Of sums of features; its values are at most 1.
+        features: `(clusters, F)`, a row for each cluster. Their order does not matter.
+        n: Number of items, to be told.
+        least: The least value it can have: 0 makes it a share, -1 a coefficient.
+        resampling: How the interval is found.
+    """
+    rows = features[np.lexsort(features.T)] if features.size else features
+    clusters = len(rows)
+    value = float(statistic(rows.sum(0)))
+    if math.isnan(value):
+        return Estimate(None, None, None, n, clusters, UNDEFINED)
+    without = statistic(rows.sum(0) - rows)
+    without = without[~np.isnan(without)]  # without one cluster it may not be defined
+    if clusters < 2 or len(without) < 2 or np.ptp(without) <= _ALIKE:
+        low, high, method = _alike(value, clusters, least, resampling.confidence)
+    elif clusters < MIN_CLUSTERS_TO_RESAMPLE:
+        low, high = _jackknife(value, without, resampling.confidence)
+        method = "Student's t over conversations"
+    else:
+        low, high, method = _bootstrap(statistic, rows, value, without, resampling)
+    if low is not None and high is not None:
+        low, high = max(low, least), min(high, 1.0)
+    return Estimate(value, low, high, n, clusters, method)
+
+
+def _alike(
+    value: float, clusters: int, least: float, confidence: float
+) -> tuple[float | None, float | None, str]:
+    if least == 0.0 and value in (0.0, 1.0) and clusters:
+        reach = ((1.0 - confidence) / 2.0) ** (1.0 / clusters)
+        low, high = (reach, 1.0) if value else (0.0, 1.0 - reach)
+        return low, high, "exact, conversations as trials"
+    return None, None, "none: all conversations are alike"
+
+
+def _jackknife(value: float, without: Floats, confidence: float) -> tuple[float, float]:
+    k = len(without)
+    error = float(np.sqrt((k - 1) / k * np.sum((without - without.mean()) ** 2)))
+    margin = float(stats.t.ppf((1.0 + confidence) / 2.0, k - 1)) * error
+    return value - margin, value + margin
+
+
+def _bootstrap(
+    statistic: Statistic, rows: Floats, value: float, without: Floats, resampling: Resampling
+) -> tuple[float | None, float | None, str]:
+    k = len(rows)
+    generator = np.random.default_rng(resampling.seed)
+    drawn = generator.multinomial(k, np.full(k, 1.0 / k), size=resampling.resamples)
+    values = statistic(drawn @ rows)
+    defined = values[~np.isnan(values)]
+    if len(defined) < (1.0 - _MOST_UNDEFINED) * resampling.resamples:
+        lost = resampling.resamples - len(defined)
+        return None, None, f"none: undefined in {lost} of {resampling.resamples} resamples"
+    levels = _bca_levels(value, defined, without, expanded(resampling.confidence, k))
+    low, high = np.quantile(defined, levels)
+    said = f"BCa bootstrap over conversations, {resampling.resamples} resamples"
+    return float(low), float(high), said
+
+
+def _bca_levels(
+    value: float, resampled: Floats, without: Floats, confidence: float
+) -> tuple[float, float]:
+    """Return the quantiles that correct for bias and for a spread that changes with the value."""
+    below = np.mean(resampled < value) + np.mean(np.isclose(resampled, value, atol=_ALIKE)) / 2.0
+    bias = stats.norm.ppf(np.clip(below, 1.0 / len(resampled), 1.0 - 1.0 / len(resampled)))
+    centred = without.mean() - without
+    acceleration = float(np.sum(centred**3) / (6.0 * np.sum(centred**2) ** 1.5))
+    z = stats.norm.ppf([(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    low, high = stats.norm.cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)))
+    return float(low), float(high)
