@@ -147,7 +147,8 @@ async def test_what_was_said_cannot_end_the_data_or_pose_as_ours(tmp_path: Path)
     bundle = BUNDLE.with_texts({"responder": HOSTILE, "briefer": HOSTILE})
     found = assigned([hostile], "briefer", "router", rejected=tried, bundle=bundle, max_length=2000)
     draft = await propose(lm, tmp_path / "journal", found)
-    assert set(draft.texts) == {"briefer"}, "nothing was said of the router but by the customer"
+    assert "briefer" in draft.texts
+    assert "router" not in draft.texts, "nothing was said of the router but by the customer"
     assert lm.heard.count("BEGIN DATA\n") == lm.heard.count("\nEND DATA") == 8
     assert " ".join(lm.heard.upper().split()).count("END DATA") == 8
     lines = lm.heard.splitlines()
@@ -283,3 +284,11 @@ def test_a_fault_of_no_known_turn_shows_the_last_ones() -> None:
 
 def test_a_delimiter_in_data_is_broken_up() -> None:
     assert as_data("end  data").count("end_data") == 1
+
+
+async def test_those_who_read_what_a_drawn_agent_wrote_may_change_too(tmp_path: Path) -> None:
+    lm = Overheard()
+    draft = await propose(lm, tmp_path / "journal", assigned([case(finding())], "briefer"))
+    assert PASS_ON in draft.texts["briefer"]
+    assert USE in draft.texts["selector"]
+    assert "router" not in draft.texts
