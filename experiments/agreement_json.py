@@ -23,6 +23,7 @@ def report_json(report: AgreementReport) -> dict[str, Any]:
         "rulings_repeated": report.rulings_repeated,
         "confidence": report.confidence,
         "rubric": rubric and {"id": rubric.id, "fingerprint": rubric.fingerprint},
+        "rubric_changed": report.rubric_changed,
         "judge": dict(report.by),
         "people": {name: _people(name, each) for name, each in report.people.items()},
         "people_weighted": _weighted(report.people_weighted),

@@ -67,6 +67,17 @@ class AgreementReport:
     rulings_repeated: int
     confidence: float
 
+    @property
+    def rubric_changed(self) -> bool:
+        """Whether the verdicts answer to another version of the rubric."""
+        judged_by = self.by.get("rubric")
+        return None not in (self.rubric, judged_by) and judged_by != self.rubric_fingerprint
+
+    @property
+    def rubric_fingerprint(self) -> str | None:
+        """Of the rubric that was named."""
+        return None if self.rubric is None else self.rubric.fingerprint
+
 
 @dataclass(frozen=True, slots=True)
 class AgreementStudy:

@@ -39,6 +39,8 @@ def present(report: AgreementReport, console: Console) -> None:
         return
     who = ", ".join(f"{name} {value}" for name, value in report.by.items())
     _say(console, "", f"The judge: {who or 'unknown'}.")
+    if report.rubric_changed:
+        _say(console, "The rubric, or a check of it, has changed since these verdicts were made.")
     console.print(_judge_table(report))
     _say(console, *(said for name, each in report.judge.items() for said in of_judge(name, each)))
     for name, each in report.judge.items():
@@ -185,7 +187,7 @@ def _weighted_cells(
 def told(estimate: Estimate) -> str:
     """Write an estimate with its bounds, or that it is not defined."""
     if estimate.value is None:
-        return UNDEFINED if estimate.n else _NOTHING
+        return UNDEFINED
     if estimate.low is None or estimate.high is None:
         return f"{_signed(estimate.value)} (no interval)"
     return f"{_signed(estimate.value)} ({_signed(estimate.low)} to {_signed(estimate.high)})"

@@ -76,6 +76,8 @@ def conclude(record: RunRecord, report: Path, tracking: str | None, console: Con
         console.print(_held_out_table(record))
     console.print(escape(sentence(record)), style="bold", highlight=False)
     console.print(escape(reading(record)), highlight=False)
+    if changed := _changed(record):
+        console.print(f"The winner changes the prompts of {', '.join(changed)}.", highlight=False)
     if record.overfit is not None:
         console.print(
             f"Gain on val {signed(record.val_gain)}, overfit (val gain minus test gain) "
@@ -102,6 +104,12 @@ def _bought(plan: Plan) -> str:
         f"least {counted(plan.candidates, 'candidate')} at {plan.per_candidate}, {plan.selection} "
         f"for selection, {plan.test} for the held-out test."
     )
+
+
+def _changed(record: RunRecord) -> list[str]:
+    """Return the agents whose prompts differ between seed and winner."""
+    seed = record.seed.prompts
+    return [agent for agent, text in record.chosen.prompts.items() if text != seed[agent]]
 
 
 def _cost(record: RunRecord) -> str:

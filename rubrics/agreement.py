@@ -70,18 +70,19 @@ class Rulings:
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def on(self, item: Item) -> Verdict | None:
+    def on(self, item: Item, scale: Scale) -> Verdict | None:
         """Return what the judge says of an item; None when it said nothing.
 
         A turn's verdict is that turn's. About a conversation whose turns have verdicts, it is
-        what these come to; about the whole of it, whether it passed.
+        what these come to. Whether people pass or fail a conversation as a whole is held against
+        whether it passed; for what else they say of the whole, the rubric needs a criterion.
         """
         ruling = self._by_name.get(item.conversation)
         if ruling is None or ruling.score is None:
             return None
-        if item.criterion == OVERALL:
-            return _verdict(OVERALL, None if ruling.passed is None else float(ruling.passed))
         found = [each for each in ruling.verdicts if each.criterion == item.criterion]
+        if item.criterion == OVERALL and not found and scale.values == _PASS_FAIL:
+            return _verdict(OVERALL, None if ruling.passed is None else float(ruling.passed))
         if item.turn is not None:
             return next((each for each in found if each.turn == item.turn), None)
         if len(found) == 1:
@@ -104,7 +105,7 @@ def judge_agreement(
     pairs: list[Pair] = []
     counts: dict[str, int] = {}
     for label in labels:
-        verdict = rulings.on(label.item)
+        verdict = rulings.on(label.item, scale)
         fate = _fate(label, verdict, scale)
         counts[fate] = counts.get(fate, 0) + 1
         if fate == _COMPARED and verdict is not None:

@@ -25,6 +25,7 @@ Statistic = Callable[[Floats], Floats]
 """From sums over clusters, `(..., F)`, to values, `(...)`; NaN where it is not defined."""
 
 UNDEFINED = "undefined"
+_Bounds = tuple[float | None, float | None, str]
 _MOST_UNDEFINED = 0.1
 _ALIKE = 1e-12
 
@@ -83,26 +84,29 @@ def estimate(
     """
     rows = features[np.lexsort(features.T)] if features.size else features
     clusters = len(rows)
-    value = float(statistic(rows.sum(0)))
-    if math.isnan(value):
-        return Estimate(None, None, None, n, clusters, UNDEFINED)
-    without = statistic(rows.sum(0) - rows)
-    without = without[~np.isnan(without)]  # without one cluster it may not be defined
-    if clusters < 2 or len(without) < 2 or np.ptp(without) <= _ALIKE:
-        low, high, method = _alike(value, clusters, least, resampling.confidence)
-    elif clusters < MIN_CLUSTERS_TO_RESAMPLE:
-        low, high = _jackknife(value, without, resampling.confidence)
-        method = "Student's t over conversations"
-    else:
-        low, high, method = _bootstrap(statistic, rows, value, without, resampling)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is not defined is NaN
+        value = float(statistic(rows.sum(0)))
+        if math.isnan(value):
+            return Estimate(None, None, None, n, clusters, UNDEFINED)
+        low, high, method = _bounds(statistic, rows, value, least, resampling)
     if low is not None and high is not None:
         low, high = max(low, least), min(high, 1.0)
     return Estimate(value, low, high, n, clusters, method)
 
 
-def _alike(
-    value: float, clusters: int, least: float, confidence: float
-) -> tuple[float | None, float | None, str]:
+def _bounds(
+    statistic: Statistic, rows: Floats, value: float, least: float, resampling: Resampling
+) -> _Bounds:
+    without = statistic(rows.sum(0) - rows)
+    without = without[~np.isnan(without)]  # without one cluster it may not be defined
+    if len(without) < 2 or np.ptp(without) <= _ALIKE:
+        return _alike(value, len(rows), least, resampling.confidence)
+    if len(rows) < MIN_CLUSTERS_TO_RESAMPLE:
+        return _jackknife(value, without, resampling.confidence)
+    return _bootstrap(statistic, rows, value, without, resampling)
+
+
+def _alike(value: float, clusters: int, least: float, confidence: float) -> _Bounds:
     if least == 0.0 and value in (0.0, 1.0) and clusters:
         reach = ((1.0 - confidence) / 2.0) ** (1.0 / clusters)
         low, high = (reach, 1.0) if value else (0.0, 1.0 - reach)
@@ -110,16 +114,16 @@ def _alike(
     return None, None, "none: all conversations are alike"
 
 
-def _jackknife(value: float, without: Floats, confidence: float) -> tuple[float, float]:
+def _jackknife(value: float, without: Floats, confidence: float) -> _Bounds:
     k = len(without)
     error = float(np.sqrt((k - 1) / k * np.sum((without - without.mean()) ** 2)))
     margin = float(stats.t.ppf((1.0 + confidence) / 2.0, k - 1)) * error
-    return value - margin, value + margin
+    return value - margin, value + margin, "Student's t over conversations"
 
 
 def _bootstrap(
     statistic: Statistic, rows: Floats, value: float, without: Floats, resampling: Resampling
-) -> tuple[float | None, float | None, str]:
+) -> _Bounds:
     k = len(rows)
     generator = np.random.default_rng(resampling.seed)
     drawn = generator.multinomial(k, np.full(k, 1.0 / k), size=resampling.resamples)

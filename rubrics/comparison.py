@@ -174,7 +174,7 @@ def _estimated(
 ) -> Estimate:
     """Estimate a measure over the conversations that bear on it."""
     cells = _cells(measure, counts, np.array(scale.fails))
-    bearing = counts[cells.reshape(len(cells), -1).sum(1) > 0]
+    bearing = counts[cells.sum((-2, -1)) > 0]
     size = len(scale.values)
 
     def of_rows(sums: Floats) -> Floats:

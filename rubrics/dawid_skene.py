@@ -11,7 +11,7 @@ import numpy as np
 
 from .statistics import Floats
 
-_STEPS = 200
+_STEPS = 2000
 _CLOSE_ENOUGH = 1e-8
 _TINY = 1e-10
 

@@ -18,7 +18,7 @@ from ..agents.counted import counted
 from ..agents.errors import UsageError
 from .scenario import Scenario
 
-_EVERY = "every scenario"  # a label that all have, so that sizes are balanced too
+EVERY = "every scenario"  # a label that all have, so that sizes are balanced too
 
 
 class Shares(BaseModel):
@@ -64,7 +64,7 @@ def split_scenarios(
             f"{', '.join(targets)}: a family stays in one split. Add scenarios of other families; "
             f"{len(targets)} are the least, and an interval over families needs some twenty."
         )
-    homes = _deal(families, targets, seed)
+    homes = deal(families, targets, seed)
     return {
         split: tuple(one for one in scenarios if homes[one.family] == split) for split in targets
     }
@@ -78,7 +78,7 @@ def _families(scenarios: Sequence[Scenario], splits: int) -> dict[str, Counter[s
     """
     families: dict[str, Counter[str]] = {}
     for one in scenarios:
-        labels = [_EVERY, f"outcome: {one.outcome}", *(f"tag: {tag}" for tag in one.tags)]
+        labels = [EVERY, f"outcome: {one.outcome}", *(f"tag: {tag}" for tag in one.tags)]
         families.setdefault(one.family, Counter()).update(set(labels))
     having = Counter(label for labels in families.values() for label in labels)
     return {
@@ -87,10 +87,16 @@ def _families(scenarios: Sequence[Scenario], splits: int) -> dict[str, Counter[s
     }
 
 
-def _deal(
+def deal(
     families: Mapping[str, Counter[str]], targets: Mapping[str, float], seed: int
 ) -> dict[str, str]:
-    """Return the split of each family."""
+    """Return the split of each family, its labels spread evenly; none is empty if they suffice.
+
+    Args:
+        families: How often each label occurs in each; `every scenario` stands for sizes.
+        targets: The share of each split.
+        seed: Another seed gives another split.
+    """
     waiting = sorted(families)
     Random(f"split/{seed}").shuffle(waiting)
     totals = sum(families.values(), start=Counter[str]())
@@ -105,7 +111,7 @@ def _deal(
         empty = [split for split in targets if split not in homes.values()]
         # The last families go where there is none yet.
         open_splits = empty if len(waiting) <= len(empty) else list(targets)
-        home = max(open_splits, key=lambda split: (lacking[split][label], lacking[split][_EVERY]))
+        home = max(open_splits, key=lambda split: (lacking[split][label], lacking[split][EVERY]))
         homes[family] = home
         waiting.remove(family)
         for name, count in families[family].items():

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 from .arms import WHOLE, Arm
 from .curves import CurvePoint, chosen_by_val, overfits
 from .record import MagicRecord, NodeRecord
+from .tables import points_gained
 
 _COLUMNS = 3
 _PANEL = 240  # pixels
@@ -61,9 +62,9 @@ def _lowest(nodes: Iterable[NodeRecord]) -> float:
 
 def _title(node: NodeRecord) -> str:
     name = f"({node.arm}) {node.node}"
-    if overfits(node.curve):
-        return f"{name} · overfit"
-    return name if node.curve else f"{name} · nothing tested"
+    if not node.curve:
+        return f"{name} · nothing tested"
+    return name if node.overfit is None else f"{name} · overfit {points_gained(node.overfit)}"
 
 
 def _draw(figure: go.Figure, node: NodeRecord, place: Mapping[str, int], *, legend: bool) -> None:

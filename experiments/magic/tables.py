@@ -31,7 +31,7 @@ class Table:
 def scores_table(record: MagicRecord) -> Table:
     """Each arm's score per domain and overall, points of 100, with its interval."""
     rows = [
-        [name, *(_points(arm.domains.get(domain)) for arm in record.arms)]
+        [_named(name, record, domain), *(_points(arm.domains.get(domain)) for arm in record.arms)]
         for domain, name in record.domains.items()
     ]
     rows.append(["Overall", *(_points(arm.overall) for arm in record.arms)])
@@ -72,9 +72,9 @@ def nodes_table(record: MagicRecord) -> Table:
             f"{node.spent}/{node.allowed}",
             f"{node.accepted}/{node.candidates}",
             str(node.winner) if node.winner else "start",
-            _signed(node.val_gain) if node.winner else _MISSING,
-            _signed(node.test_gain),
-            _signed(node.overfit),
+            points_gained(node.val_gain) if node.winner else _MISSING,
+            points_gained(node.test_gain),
+            points_gained(node.overfit),
             _verdict(node),
         ]
         for node in record.nodes
@@ -90,6 +90,14 @@ def safety(record: MagicRecord) -> Iterator[str]:
         held_out = record.pair(Arm.SEED, arm.arm)
         for said in () if held_out is None else held_out.safety:
             yield f"({arm.arm}) is not deployable: {said}."
+
+
+def _named(name: str, record: MagicRecord, domain: str) -> str:
+    """Say of how many scenarios a domain's score is, where that is not all of them."""
+    counts = [arm.domains[domain].n for arm in record.arms if domain in arm.domains]
+    applied = max(counts, default=0)
+    tests = max((arm.overall.n for arm in record.arms if arm.overall), default=0)
+    return name if applied in (0, tests) else f"{name}\n{applied} of {tests}"
 
 
 def _verdict(node: NodeRecord) -> str:
@@ -110,12 +118,13 @@ def _difference(comparison: Comparison | None) -> str:
         return _MISSING
     interval = comparison.difference
     if interval.low is None or interval.high is None:
-        return _signed(interval.mean)
-    return f"{_signed(interval.mean)}\n{_signed(interval.low)} to {_signed(interval.high)}"
+        return points_gained(interval.mean)
+    mean, low, high = map(points_gained, (interval.mean, interval.low, interval.high))
+    return f"{mean}\n{low} to {high}"
 
 
-def _signed(value: float | None) -> str:
-    """Write a difference in points; what rounds to 0 has no sign."""
+def points_gained(value: float | None) -> str:
+    """Write a difference, 0 to 1, in points of 100; what rounds to 0 has no sign."""
     if value is None:
         return _MISSING
     return f"{100 * value:+z.1f}".replace("-", "−") if round(100 * value, 1) else "0.0"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import dspy
 from dspy.lm15 import Message, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...agents.compact_adapter import answer_text, build_request
+from ...agents.compact_adapter import answer_text, build_request, render_inputs
 from ...agents.fingerprint import fingerprint
 from ...agents.reask import with_reminder
+from ..criterion import Criterion
 from ..judge import Question
 from ..rubric import Rubric
 from ..subject import ConversationRecord
@@ -85,6 +86,22 @@ class LlmJudge(ModelJudge[JudgeSettings]):
             majority(each.criterion, each.turn, said[each.criterion.id, each.turn])
             for each in questions
         )
+
+    def shown(self, subject: ConversationRecord, rubric: Rubric, question: Question) -> str:
+        """Return what the model reads of a question."""
+        (inquiry,) = inquiries([question], rubric, self.settings.strategy)
+        limit, detail = self.settings.conversation_tokens, self.settings.detail
+        rendering = render(subject.trajectory, limit, inquiry.focus, detail)
+        return render_inputs(Judgement, inquiry.inputs(rendering))
+
+    def written(self, criterion: Criterion, decided: float | Status) -> str:
+        """Return nothing: it has to give reasons and quotes, and people give no such form."""
+        return ""
+
+    def again(self, repeat: int) -> Self:
+        """Return the judge with other seeds."""
+        seed = self.settings.seed + repeat * self.settings.repeats
+        return replace(self, settings=self.settings.model_copy(update={"seed": seed}))
 
     async def _ask(
         self, subject: ConversationRecord, inquiry: Inquiry, repeat: int

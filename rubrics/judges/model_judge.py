@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel
 
 from ...agents.lm import LanguageModel
 from ...agents.prompts import PromptBundle
+from ..criterion import Criterion
 from ..judge import Question, judged_questions
 from ..rubric import Rubric
 from ..subject import ConversationRecord
+from ..verdict import Status
 from ..verdicts import Verdicts
 from .answer import Opinion
 from .asking import code_of_judges, signed
@@ -69,3 +71,15 @@ class ModelJudge(ABC, Generic[S]):
         self, subject: ConversationRecord, rubric: Rubric, questions: Sequence[Question]
     ) -> Sequence[Opinion]:
         """Return the verdicts, one per question, with confidence and probabilities; see `judge`."""
+
+    @abstractmethod
+    def shown(self, subject: ConversationRecord, rubric: Rubric, question: Question) -> str:
+        """Return what the model reads, beside its prompt, when it is asked this question alone."""
+
+    @abstractmethod
+    def written(self, criterion: Criterion, decided: float | Status) -> str:
+        """Return the answer, JSON, by which the model decides so; empty where it has to reason."""
+
+    @abstractmethod
+    def again(self, repeat: int) -> Self:
+        """Return the judge as it is asked for the repeat-th time, from 0."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal, Self, cast
 
 import dspy
 from dspy.lm15 import Config, Request, Response, TokenLogprob
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...agents.answer_form import BareWord
-from ...agents.compact_adapter import build_request
+from ...agents.compact_adapter import build_request, render_inputs, render_json
 from ...agents.errors import UsageError
 from ..criterion import Criterion
 from ..judge import Question
@@ -83,6 +83,21 @@ class WordJudge(ModelJudge[WordSettings]):
         require_prompts(self.prompts, (inquiry.prompt for inquiry in calls), rubric)
         return await all_of(self._ask(subject, inquiry) for inquiry in calls)
 
+    def shown(self, subject: ConversationRecord, rubric: Rubric, question: Question) -> str:
+        """Return what the model reads of a question."""
+        (inquiry,) = inquiries([question], rubric, Strategy.CRITERION)
+        return render_inputs(OneWord, self._inputs(subject, inquiry))
+
+    def written(self, criterion: Criterion, decided: float | Status) -> str:
+        """Return the word."""
+        words = dict(zip(criterion.values, words_of(criterion), strict=True))
+        word = NOT_APPLICABLE if isinstance(decided, Status) else words[decided]
+        return render_json({"value": word})
+
+    def again(self, repeat: int) -> Self:
+        """Return the same: a probability is one."""
+        return self
+
     async def _ask(self, subject: ConversationRecord, inquiry: Inquiry) -> Opinion:
         (criterion,) = inquiry.criteria
         words = words_of(criterion)
@@ -103,15 +118,18 @@ class WordJudge(ModelJudge[WordSettings]):
     def _request(
         self, subject: ConversationRecord, inquiry: Inquiry, words: tuple[str, ...]
     ) -> Request:
-        limit, detail = self.settings.conversation_tokens, self.settings.detail
-        rendering = render(subject.trajectory, limit, inquiry.focus, detail)
         told = OneWord.with_instructions(self.prompts[inquiry.prompt].render())
         form = BareWord("value", words)
-        inputs = {**inquiry.inputs(rendering), "criteria": f"\n{_described(*inquiry.criteria)}"}
+        inputs = self._inputs(subject, inquiry)
         request = build_request(self.lm.model, {}, told, [], inputs, form)
         held = form.constraint() if self.lm.settings.is_local else {}  # others take no grammar
         config = Config(max_tokens=_MOST_TOKENS, logprobs=_ALTERNATIVES, **held)
         return replace(request, config=config)
+
+    def _inputs(self, subject: ConversationRecord, inquiry: Inquiry) -> dict[str, str]:
+        limit, detail = self.settings.conversation_tokens, self.settings.detail
+        rendering = render(subject.trajectory, limit, inquiry.focus, detail)
+        return {**inquiry.inputs(rendering), "criteria": f"\n{_described(*inquiry.criteria)}"}
 
 
 def word_shares(token: TokenLogprob, words: Sequence[str]) -> dict[str, float]:

@@ -211,9 +211,10 @@ def _mlflow(folder: Path) -> MlflowClient:
 
 
 def _tracked_run(folder: Path) -> Run:
-    """Return the only run that MLflow has."""
+    """Return the only run that MLflow has, its stages aside."""
     client = _mlflow(folder)
     experiment = client.get_experiment_by_name("cotune")
     assert experiment is not None
-    (run,) = client.search_runs([experiment.experiment_id])
+    runs = client.search_runs([experiment.experiment_id])
+    (run,) = (each for each in runs if "mlflow.parentRunId" not in each.data.tags)
     return run

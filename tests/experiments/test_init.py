@@ -35,10 +35,11 @@ def test_each_agent_can_be_optimized_as_the_message_says(
     assert one.held_out is None or one.held_out.examples >= 40
 
 
-def test_it_is_sound(folder: Path) -> None:
-    said = cotune("config", "check", folder / "cotune.yaml")
+@pytest.mark.parametrize("name", ["cotune.yaml", "system.yaml"])
+def test_it_is_sound(name: str, folder: Path) -> None:
+    said = cotune("config", "check", folder / name)
     assert (said.code, said.err) == (0, "")
-    assert said.out == f"{folder / 'cotune.yaml'} is sound.\n"
+    assert said.out == f"{folder / name} is sound.\n"
 
 
 def test_every_setting_in_a_comment_is_one(folder: Path) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from cotune.experiments.config import Tracking
+from cotune.experiments.config import Tracking, load_config
+from cotune.experiments.magic import page
 from cotune.experiments.magic.arms import WHOLE, Arm
+from cotune.experiments.magic.experiment import MagicRun
 from cotune.experiments.magic.page import render_page
 from cotune.experiments.magic.record import MagicRecord
 from cotune.experiments.magic.tracked import log_comparison
@@ -18,6 +20,7 @@ from cotune.experiments.mlflow_access import connected
 
 from .command_line import Said, cotune, endpoint, run_folder
 
+MAGIC = Path(page.__file__).parent
 ROLLOUTS = 168
 AGENTS = {"briefer", "cart", "preferences", "responder", "router", "search", "selector"}
 CONFIG: dict[str, Any] = {
@@ -103,12 +106,12 @@ def test_the_published_numbers_stand_apart(done: Path) -> None:
     record = read(done)
     overall = record.published.rows[-1]
     assert (overall.before, overall.after) == (77.1, 84.7)
-    page = render_page(record)
-    measured, _, published = page.partition("<h2>Published")
+    text = render_page(record)
+    measured, _, published = text.partition("<h2>Published")
     assert "84.7" not in measured.partition("<h2>Measured")[2]
     assert "another assistant, another judge" in published
-    assert "src=" not in page.partition("<script")[0]
-    assert "Simulation" in page
+    assert "src=" not in text.partition("<script")[0]
+    assert "Simulation" in text
 
 
 def test_a_scripted_node_shows_each_accepted_candidate_on_held_out(done: Path) -> None:
@@ -117,6 +120,15 @@ def test_a_scripted_node_shows_each_accepted_candidate_on_held_out(done: Path) -
         if node.test_gain is not None:
             held_out = {point.candidate: point.held_out for point in node.curve}
             assert held_out[node.winner] - held_out[0] == pytest.approx(node.test_gain)
+
+
+@pytest.mark.parametrize("name", ["scripted", "local"])
+def test_the_sizes_that_come_with_cotune_buy_every_stage_a_candidate(
+    name: str, tmp_path: Path
+) -> None:
+    config = load_config(MAGIC / f"{name}.yaml")
+    run = MagicRun.prepare(config.model_copy(update={"out": tmp_path}), None, "")
+    assert len(run.stages) == 2 * len(AGENTS) + 2
 
 
 def test_it_stops_in_time_with_what_it_has(tmp_path: Path) -> None:

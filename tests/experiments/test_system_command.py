@@ -11,9 +11,12 @@ import pytest
 
 from cotune.agents.grocery.assistant import PROMPTS
 from cotune.agents.prompts import PromptBundle
+from cotune.experiments.commands.starter import SMALL_SYSTEM_STARTER, SYSTEM_STARTER
+from cotune.experiments.config import load_config
 from cotune.experiments.contrast import load_contrasts
 from cotune.experiments.run_record import RunRecord
 from cotune.optimizer.candidate import Status
+from cotune.optimizer.plan import make_plan
 
 from .command_line import Said, cotune, journaled, paid, record, run_folder, same
 from .system_runs import CONFIG, typed, write_config
@@ -60,6 +63,7 @@ def test_it_improves_and_says_so_with_an_interval(once: _Once) -> None:
     assert one.held_out is not None
     assert one.held_out.overall.difference.low is not None
     assert "95 % interval" in once.said.words
+    assert "The winner changes the prompts of " in once.said.words
     assert "Cost: task " in once.said.words
     assert "Shopping Execution" in once.said.out
 
@@ -265,3 +269,14 @@ def test_faults_of_the_provider_cost_no_score(tmp_path: Path) -> None:
     assert sum(usage.attempts for usage in one.usage) > sum(usage.calls for usage in one.usage)
     assert one.seed.status is Status.SEED
     assert not one.faults
+
+
+@pytest.mark.parametrize("starter", [SYSTEM_STARTER, SMALL_SYSTEM_STARTER])
+def test_the_configurations_to_start_from_buy_candidates(starter: Path) -> None:
+    config = load_config(starter, base=PROMPTS.parent)
+    plan = make_plan(config, config.system.load_splits(config.simulation.scenarios))
+    assert plan.candidates >= 2
+
+
+def test_quickstart_knows_two_scopes() -> None:
+    assert "allowed: agent, system" in _refused(cotune("quickstart", "--scope", "world"))

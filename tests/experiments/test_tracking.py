@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cotune.agents.errors import CotuneError
+from cotune.experiments.chronicle import Moment
+from cotune.experiments.live_metrics import LiveMetrics
 from cotune.experiments.prompt_registry import registry_name
 from cotune.experiments.run_record import RunRecord, record_of
 from cotune.experiments.tracking import Tracker
+from cotune.optimizer.candidate import Candidate
 from cotune.optimizer.result import RunResult
 from cotune.rubrics.statistics import Conclusion
 
@@ -181,14 +184,76 @@ def test_when_the_seed_stays_nothing_is_registered(tracker: Tracker, noise: RunR
     assert "held_out/overall/difference" not in run.data.metrics
 
 
-@pytest.mark.parametrize("changes", [{"conclusion": Conclusion.WORSE}, {"held_out": None}])
-def test_what_is_worse_or_was_not_tested_is_not_registered(
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"conclusion": Conclusion.WORSE},
+        {"conclusion": Conclusion.NO_EVIDENCE},
+        {"held_out": None},
+    ],
+)
+def test_what_is_not_better_or_was_not_tested_is_not_registered(
     changes: dict, tracker: Tracker, record: RunRecord
 ) -> None:
     run_id = tracker.begin(about())
     assert tracker.log(record.model_copy(update=changes), REPORT, run_id)
     assert _client(tracker).search_prompts() == []
     assert "mlflow.linkedPrompts" not in _client(tracker).get_run(run_id).data.tags
+
+
+def test_what_is_better_but_less_safe_is_not_registered(
+    tracker: Tracker, record: RunRecord
+) -> None:
+    assert record.held_out is not None
+    unsafe = replace(record.held_out, deployable=False, safety=("'harmless' failed",))
+    run_id = tracker.begin(about())
+    assert tracker.log(record.model_copy(update={"held_out": unsafe}), REPORT, run_id)
+    assert _client(tracker).search_prompts() == []
+    run = _client(tracker).get_run(run_id)
+    assert run.data.metrics["held_out/deployable"] == 0
+    assert "Not deployable" in run.data.tags["mlflow.note.content"]
+
+
+def test_the_winner_can_be_loaded_by_its_alias(tracker: Tracker, record: RunRecord) -> None:
+    tracker.log(record, REPORT, tracker.begin(about()))
+    prompt = _client(tracker).load_prompt("prompts:/cotune-routing-router@candidate")
+    assert prompt is not None
+    assert prompt.template == record.chosen.prompts["router"]
+    assert prompt.tags["cotune.bundle"] == record.chosen.fingerprint
+
+
+def _seen(live: LiveMetrics, seed: Candidate) -> None:
+    live.told(Moment("search", None, 0, 0, 0.0, {}), None)
+    live.told(Moment("search", 0, 12, 900, 0.031, {"judge": 1}), seed)
+    live.close()
+
+
+def test_a_run_is_seen_while_it_goes_on_and_resumed_without_repeats(
+    tracker: Tracker, improved: RunResult
+) -> None:
+    run_id = tracker.begin(about())
+    seed = improved.pool.seed
+    for _ in range(2):
+        _seen(LiveMetrics(tracker.uri, run_id), seed)
+    client = _client(tracker)
+    for name, value, step in (
+        ("val_best", seed.val_score, seed.rollouts),
+        ("val_best_by_cent", seed.val_score, 3),
+        ("spent/usd", 0.031, 12),
+        ("faults/judge", 1, 12),
+        ("front_size", 1, seed.rollouts),
+    ):
+        found = [(point.value, point.step) for point in client.get_metric_history(run_id, name)]
+        assert found.count((value, step)) == 1, name
+    (stage,) = (run for run in _runs(tracker) if run.info.run_id != run_id)
+    assert (stage.info.run_name, stage.info.status) == ("search", "RUNNING")
+    assert stage.data.tags["mlflow.parentRunId"] == run_id
+    tracker.pause(run_id, "stopped by the user")
+    assert client.get_run(stage.info.run_id).info.status == "KILLED"
+
+
+def test_live_metrics_that_cannot_be_written_disturb_nobody(improved: RunResult) -> None:
+    _seen(LiveMetrics("http://127.0.0.1:9", "0" * 32), improved.pool.seed)
 
 
 def test_a_simulation_is_registered_apart(tracker: Tracker, record: RunRecord) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,6 +72,7 @@ def test_feedback_and_expectations_of_people_are_annotations(store: str):
     changed = mlflow.log_feedback(
         trace_id=first, name="complete", value=False, source=said_by("ann")
     )
+    assert changed.assessment_id is not None
     mlflow.override_feedback(
         trace_id=first, assessment_id=changed.assessment_id, value=True, source=said_by("ann")
     )

@@ -58,7 +58,7 @@ def test_alpha_is_that_of_the_library_with_values_missing(level: Level, seed: in
     missing = np.array([ratings(50, (0.0, 1.0), 100 + 10 * seed + who) for who in range(4)]) > 0
     table[missing] = NOBODY
     expected = krippendorff.alpha(
-        reliability_data=table, value_domain=list(FIVE), level_of_measurement=str(level)
+        reliability_data=table, value_domain=list(FIVE), level_of_measurement=level.value
     )
     assert ours(table.tolist(), level) == pytest.approx(expected)
 
