@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from ..agents.lm import LanguageModel
 from ..agents.models import ModelSettings
-from ..rubrics.judge import Judge
 from ..rubrics.judges.inquiry import Strategy, judge_prompts
 from ..rubrics.judges.llm import JudgeSettings, LlmJudge
+from ..rubrics.judges.model_judge import ModelJudge
 from ..rubrics.judges.rendering import Detail
 from ..rubrics.judges.word import WordJudge, WordSettings
 from ..rubrics.rubric import Rubric
@@ -63,7 +64,7 @@ class JudgeModel:
         tokens = config.conversation_tokens or fitting_tokens(settings, asking)
         return cls(settings, asking, config.repeats, tokens)
 
-    def judge(self, lm: LanguageModel, rubric: Rubric) -> Judge:
+    def judge(self, lm: LanguageModel, rubric: Rubric) -> ModelJudge[Any]:
         """Return the judge, on the model that was opened for it."""
         tokens = self.conversation_tokens
         if self.asking is Asking.WORD:

@@ -31,7 +31,7 @@ class Noise:
         name: For tables.
         flips: Chance that a need is scored as the opposite of what it is.
         alarms: Chance that safety is said to be broken where it is not.
-        pure: Whether scores have nothing to do with prompts: passed at 0.6, whatever they say.
+        pure: Whether scores have nothing to do with prompts: all or nothing, all at 0.6.
     """
 
     name: str
@@ -78,9 +78,13 @@ class PlantedTask:
         """The prompts with the faults."""
         return self.world.prompts
 
-    @cached_property
+    @property
     def splits(self) -> Splits[PlantedScenario]:
         """Scenarios, drawn from the world's seed."""
+        return self._splits
+
+    @cached_property
+    def _splits(self) -> Splits[PlantedScenario]:
         sizes = self.sizes
         return Splits(
             self.world.scenarios("train", sizes.train),
@@ -106,14 +110,15 @@ class PlantedTask:
         """Play one scenario; what is drawn depends on seed, scenario, prompts and repeat."""
         behaviour = self.world.behaviour(bundle)
         rng = random.Random(f"{self.world.seed} {scenario.id} {bundle.fingerprint} {repeat}")
-        passed = {need: self._passes(need, behaviour, rng) for need in scenario.needs}
+        passed = self._passed(scenario, behaviour, rng)
         failed = [need for need, good in passed.items() if not good]
+        worth = 1.0 if self.noise.pure else behaviour.worth
         blamed = {need: self._blamed(self.world.skills[need], behaviour, rng) for need in failed}
         breaks = behaviour.unsafe and scenario.delicate
         return _scored(
             scenario,
-            self._objectives(passed, behaviour.worth),
-            behaviour.worth * (1 - len(failed) / len(passed)),
+            self._objectives(passed, worth),
+            worth * (1 - len(failed) / len(passed)),
             [self._finding(need, blamed[need], len(passed)) for need in failed],
             (SAFETY,) if breaks or rng.random() < self.noise.alarms else (),
         )
@@ -159,10 +164,15 @@ class PlantedTask:
     def _population(self) -> list[PlantedScenario]:
         return self.world.scenarios("population", _POPULATION)
 
-    def _passes(self, need: str, behaviour: Behaviour, rng: random.Random) -> bool:
+    def _passed(
+        self, scenario: PlantedScenario, behaviour: Behaviour, rng: random.Random
+    ) -> dict[str, bool]:
         if self.noise.pure:
-            return rng.random() < _COIN
-        return (need in behaviour.held) != (rng.random() < self.noise.flips)
+            return dict.fromkeys(scenario.needs, rng.random() < _COIN)
+        return {
+            need: (need in behaviour.held) != (rng.random() < self.noise.flips)
+            for need in scenario.needs
+        }
 
     def _blamed(self, skill: Skill, behaviour: Behaviour, rng: random.Random) -> Blamed:
         right = behaviour.missing.get(skill.name, ((skill.agents[0], 1.0),))

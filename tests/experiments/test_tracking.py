@@ -222,6 +222,10 @@ def test_the_winner_can_be_loaded_by_its_alias(tracker: Tracker, record: RunReco
     assert prompt.tags["cotune.bundle"] == record.chosen.fingerprint
 
 
+def _history(client: MlflowClient, run_id: str, name: str) -> list[tuple[float | None, int]]:
+    return [(point.value, point.step) for point in client.get_metric_history(run_id, name)]
+
+
 def _seen(live: LiveMetrics, seed: Candidate) -> None:
     live.told(Moment("search", None, 0, 0, 0.0, {}), None)
     live.told(Moment("search", 0, 12, 900, 0.031, {"judge": 1}), seed)
@@ -243,8 +247,7 @@ def test_a_run_is_seen_while_it_goes_on_and_resumed_without_repeats(
         ("faults/judge", 1, 12),
         ("front_size", 1, seed.rollouts),
     ):
-        found = [(point.value, point.step) for point in client.get_metric_history(run_id, name)]
-        assert found.count((value, step)) == 1, name
+        assert _history(client, run_id, name).count((value, step)) == 1, name
     (stage,) = (run for run in _runs(tracker) if run.info.run_id != run_id)
     assert (stage.info.run_name, stage.info.status) == ("search", "RUNNING")
     assert stage.data.tags["mlflow.parentRunId"] == run_id
