@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..agents.ledger import Ledger, Role
+from ..agents.ledger import Ledger, Role, Usage
 from ..rubrics.agreement_change import change, concluded, flat_weights
 from ..rubrics.annotation import Annotation, Item
 from ..rubrics.annotation_scale import level_of
@@ -77,7 +77,7 @@ def card_of(run: CalibrationRun, calibrated: Calibrated, ledger: Ledger) -> Judg
         overall=writer.overall(),
         weak=tuple(weak_points(criteria.values())),
         cost=_cost(calibrated, ledger),
-    )
+    ).sealed()
 
 
 def weak_points(criteria: Iterable[CriterionResult]) -> Iterator[str]:
@@ -86,7 +86,7 @@ def weak_points(criteria: Iterable[CriterionResult]) -> Iterator[str]:
         kappa = each.measures[Measure.KAPPA]
         if kappa.both.value is None:
             yield f"{each.criterion}: agreement beyond chance is undefined on the test."
-        elif kappa.both.low is None or kappa.both.low <= 0.0:
+        elif kappa.both.value <= 0.0 or (kappa.both.low or 0.0) < 0.0:
             yield (f"{each.criterion}: kappa {number(kappa.both.value)} on the test may be chance.")
         elif kappa.both.value < _WEAK_KAPPA:
             yield f"{each.criterion}: kappa is only {number(kappa.both.value)} on the test."
@@ -121,7 +121,7 @@ class _Writer:
             tested=tested.variants["both"].comparison.n,
             without_value=tested.without_value,
             measures=measures,
-            conclusion=concluded(measures[Measure.KAPPA].by_both),
+            conclusion=_concluded(measures),
             prompt_gain=gain,
             took_prompt=gain is not None and gain > 0,
             decision=fitted.decision if fitted else None,
@@ -170,7 +170,7 @@ class _Writer:
                 **self._differences(names, weights, measure),
                 people=_of(people, measure) if people else None,
             )
-        conclusion = concluded(measures[Measure.KAPPA].by_both)
+        conclusion = _concluded(measures)
         return GroupResult(
             name=name, weight=weight, criteria=names, measures=measures, conclusion=conclusion
         )
@@ -233,6 +233,10 @@ class _Writer:
         return next(each for each in names if each in known)
 
 
+def _concluded(measures: Mapping[Measure, Earned]) -> Conclusion | None:
+    return concluded(measures[Measure.KAPPA].by_both, measures[Measure.RAW].by_both)
+
+
 def _of(level: WeightedAgreement | None, measure: Measure) -> Estimate:
     if level is None:
         return Estimate(None, None, None, 0, 0, "undefined")
@@ -257,10 +261,8 @@ def _data(run: CalibrationRun) -> CardData:
 
 
 def _cost(calibrated: Calibrated, ledger: Ledger) -> CardCost:
-    spent = ledger.by_role().get(Role.JUDGE)
-    verdicts = calibrated.asked
-    if spent is None or not verdicts:
-        return CardCost(verdicts=0, calls=0.0, tokens=0.0, usd=None)
+    spent = ledger.by_role().get(Role.JUDGE, Usage())
+    verdicts = max(1, calibrated.asked)
     return CardCost(
         verdicts=verdicts,
         calls=spent.calls / verdicts,

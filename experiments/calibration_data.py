@@ -43,12 +43,14 @@ class Dealing:
         shares: Of train, val and test.
         seed: Another seed gives another split.
         certainty: Share of annotators that must agree on a label to be in train or val.
+        tested: Conversations in the test at most; all when None.
         width: How wide an interval of kappa may be where a person is told how many labels it takes.
     """
 
     shares: Shares = HALF_TESTED
     seed: int = 0
     certainty: float = 0.0
+    tested: int | None = None
     width: float = 0.4
 
 
@@ -164,7 +166,8 @@ def _split(
         AnnotatedConversation(name, records[name], tuple(found))
         for name, found in sorted(by_name.items())
     ]
-    return split_conversations(conversations, dealing.shares, dealing.seed, dealing.certainty)
+    splits = split_conversations(conversations, dealing.shares, dealing.seed, dealing.certainty)
+    return splits.limited(None, None, dealing.tested)
 
 
 def _asked_label(label: GoldLabel, asked: Rubric) -> GoldLabel:

@@ -23,7 +23,7 @@ from ..optimizer.observer import Observer
 from ..optimizer.plan import Plan, make_plan
 from ..optimizer.proposers.lessons import LessonsProposer
 from ..optimizer.proposers.proposer import Proposer
-from ..optimizer.proposers.reflection import ReflectionProposer
+from ..optimizer.proposers.reflection import OF_JUDGES, ReflectionProposer
 from ..optimizer.settings import EngineSettings, Search, Selection
 from ..rubrics.clustered_estimate import Resampling
 from ..rubrics.gold import GoldMethod
@@ -184,7 +184,7 @@ class CalibrationRun:
         if Role.REFLECTION not in models:
             return LessonsProposer(_RULES, _EXAMPLES, _EXAMPLES_AT_ONCE)
         writer = models[Role.REFLECTION]
-        return ReflectionProposer(writer, journal, ledger, self.settings.seed)
+        return ReflectionProposer(writer, journal, ledger, self.settings.seed, OF_JUDGES)
 
 
 def _settings(limits: Limits, seed: int) -> EngineSettings:

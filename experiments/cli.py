@@ -124,6 +124,12 @@ def optimize_system(
             help="Start from another run's winner: its folder, or its name. May be repeated.",
         ),
     ] = None,
+    require_calibrated: Annotated[
+        float | None,
+        typer.Option(
+            metavar="KAPPA", help="Refuse a judge whose card says less agreement than this."
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
     model: Model = None,
     api_base: ApiBase = None,
@@ -137,7 +143,9 @@ def optimize_system(
     from .commands.options import OptimizeOptions, Options
 
     common = Options(model, api_base, seed, out, not no_mlflow, as_json)
-    run_system(config_file, OptimizeOptions(common, rollouts, usd, started_from or (), yes))
+    froms = started_from or ()
+    options = OptimizeOptions(common, rollouts, usd, froms, yes, require_calibrated)
+    run_system(config_file, options)
 
 
 @app.command()
@@ -208,6 +216,10 @@ def judge(
             "model string. Left out, only checks decide.",
         ),
     ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(help="The card of a calibrated judge, in place of --judge.", dir_okay=False),
+    ] = None,
     api_base: Annotated[
         str | None, typer.Option(help="Address of an OpenAI-compatible endpoint for --judge.")
     ] = None,
@@ -234,7 +246,9 @@ def judge(
     """Judge recorded conversations by a rubric: checks first, then a model if there is one."""
     from .commands.judge import JudgeOptions, run
 
-    asked = JudgeOptions(judge_model, api_base, api_key_env, strategy, repeats, conversation_tokens)
+    asked = JudgeOptions(
+        judge_model, api_base, api_key_env, strategy, repeats, conversation_tokens, card
+    )
     run(
         trajectories,
         rubric,
@@ -330,6 +344,8 @@ def check(path: Annotated[Path, typer.Argument(help="The configuration file.")])
 def _add_groups() -> None:
     """Add the groups of commands that stand in files of their own."""
     from .commands import annotations, experiment, model, rubric, runs, scenarios, trajectories
+    from .commands.calibrate import calibrate
+    from .commands.judge_check import judge_check
 
     for name, group in (
         ("scenarios", scenarios.app),
@@ -341,6 +357,8 @@ def _add_groups() -> None:
         ("experiment", experiment.app),
     ):
         app.add_typer(group, name=name)
+    app.command("calibrate")(calibrate)
+    app.command("judge-check")(judge_check)
 
 
 def main() -> None:

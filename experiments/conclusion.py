@@ -64,6 +64,14 @@ def reading(record: RunRecord) -> str:
     return f"{_COVERAGE.format(percent=_percent(difference))} {_READINGS[record.conclusion]}"
 
 
+def joint_sentence(record: RunRecord) -> str:
+    """Say what the parts of a joint winner earn alone, on val; empty where that is not known."""
+    if not record.single_changes:
+        return ""
+    alone = ", ".join(f"{one.agent} {signed(one.gain)}" for one in record.single_changes)
+    return f"Alone on val the changes gain: {alone}; together {signed(record.val_gain)}."
+
+
 _COVERAGE = (
     "The interval was made by a method that covers the true mean difference in about {percent} of "
     "100 such tests on other examples of the same kind."

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from ..agents.lm import LanguageModel
 from ..agents.models import ModelSettings
+from ..rubrics.judge import Judge
 from ..rubrics.judges.inquiry import Strategy, judge_prompts
 from ..rubrics.judges.llm import JudgeSettings, LlmJudge
 from ..rubrics.judges.model_judge import ModelJudge
@@ -24,6 +25,23 @@ class Asking(StrEnum):
     DOMAIN = "domain"
     CRITERION = "criterion"
     WORD = "word"
+
+
+class JudgeSource(Protocol):
+    """Where a judge comes from: an untested model, or a card."""
+
+    @property
+    def settings(self) -> ModelSettings:
+        """The model and how it is called."""
+        ...
+
+    def judge(self, lm: LanguageModel, rubric: Rubric) -> Judge:
+        """Return the judge, on the model that was opened for it.
+
+        Raises:
+            UsageError: It cannot judge by this rubric.
+        """
+        ...
 
 
 _TOKENS_FOR_A_WORD = 2000

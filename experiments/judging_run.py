@@ -21,7 +21,7 @@ from ..rubrics.subject import ConversationRecord, SubjectKind
 from ..rubrics.tally import Tally
 from ..simulation.journal import Journal
 from ..simulation.trajectory_file import read_trajectories
-from .judge_model import JudgeModel
+from .judge_model import JudgeSource
 from .known_scenarios import KnownScenarios
 from .model_access import check_reachable, open_models
 from .run_folder import JOURNAL, make_writable
@@ -57,7 +57,7 @@ class JudgingRun:
     trajectories: Path
     rubric: Rubric
     scenarios: KnownScenarios
-    model: JudgeModel | None
+    model: JudgeSource | None
     limits: Limits
     out: Path
     survey: Survey
@@ -69,7 +69,7 @@ class JudgingRun:
         rubric: str,
         *,
         scenarios: str | None,
-        model: JudgeModel | None,
+        model: JudgeSource | None,
         tokens: int | None,
         usd: float | None,
         out: Path,

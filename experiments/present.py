@@ -16,7 +16,7 @@ from ..agents.redact import public
 from ..optimizer.engine import Survey
 from ..optimizer.held_out import Comparison
 from ..optimizer.plan import Plan
-from .conclusion import bounds, number, reading, sentence, signed
+from .conclusion import bounds, joint_sentence, number, reading, sentence, signed
 from .mlflow_access import is_remote
 from .run import Run
 from .run_record import RunRecord
@@ -78,6 +78,8 @@ def conclude(record: RunRecord, report: Path, tracking: str | None, console: Con
     console.print(escape(reading(record)), highlight=False)
     if changed := _changed(record):
         console.print(f"The winner changes the prompts of {', '.join(changed)}.", highlight=False)
+    if alone := joint_sentence(record):
+        console.print(escape(alone), highlight=False)
     if record.overfit is not None:
         console.print(
             f"Gain on val {signed(record.val_gain)}, overfit (val gain minus test gain) "

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from .charts import front_figure, score_figure
-from .conclusion import bounds, headline, number, reading, sentence, signed
+from .conclusion import bounds, headline, joint_sentence, number, reading, sentence, signed
 from .contrast import Contrast
 from .front_charts import lineage_figure, pair_figure, scenario_figure
 from .report_rows import held_out_rows
@@ -53,6 +53,7 @@ def render_report(record: RunRecord, contrasts: Sequence[Contrast] = ()) -> str:
         run=record,
         headline=headline(record.conclusion),
         sentence=sentence(record),
+        joint=joint_sentence(record),
         reading=reading(record),
         rows=held_out_rows(record),
         unjudged=_unjudged(record),

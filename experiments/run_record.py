@@ -16,6 +16,7 @@ from ..agents.redact import public, public_json
 from ..optimizer.held_out import HeldOut
 from ..optimizer.plan import Plan
 from ..optimizer.result import RunResult
+from ..optimizer.single_changes import SingleChange
 from ..rubrics.rubric import Rubric
 from ..rubrics.statistics import Conclusion
 from .chronicle import Chronicle
@@ -55,6 +56,7 @@ class RunAbout:
         simulated: Whether a scripted model answers instead of a language model.
         versions: Of Python and the packages that can change a result.
         command: What was typed.
+        single_changes: What each agent's part of a joint winner earns alone; see `RunResult`.
         started_from: What prompts of other runs it starts from, a sentence each.
     """
 
@@ -84,6 +86,7 @@ class RunRecord(Data):
         val_gain: Winner minus seed on val, which no one should believe alone.
         overfit: Val gain minus test gain.
         earlier_tests: Other winners tested on this test split before; see `RunResult`.
+        single_changes: What each agent's part of a joint winner earns alone; see `RunResult`.
         started_from: What prompts of other runs it started from, a sentence each.
         stages: What each stage used.
     """
@@ -112,6 +115,7 @@ class RunRecord(Data):
     val_gain: float | None
     overfit: float | None
     earlier_tests: int
+    single_changes: tuple[SingleChange, ...] = ()
     faults: tuple[FaultCount, ...]
     usage: tuple[UsageRecord, ...]
     invocation: Invocation
@@ -208,6 +212,7 @@ def record_of(
         held_out=result.held_out,
         val_gain=result.val_gain,
         overfit=result.overfit,
+        single_changes=result.single_changes,
         earlier_tests=result.earlier_tests,
         faults=faults_of(result),
         usage=usage_of(result.ledger),

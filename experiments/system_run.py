@@ -29,10 +29,11 @@ from ..simulation.account import Account
 from ..simulation.attempts import Attempts
 from ..simulation.observer import Unwatched
 from ..simulation.player import Player
+from .carded_judge import CardedJudge
 from .config import RunConfig
 from .contrast import Contrast, most_changed
 from .conversing import engine_of, models_of, require_playable, setup_of
-from .judge_model import JudgeModel
+from .judge_model import JudgeModel, JudgeSource
 from .model_access import require_known
 from .run import Built, Means, Run
 from .run_folder import make_writable
@@ -52,7 +53,7 @@ class SystemRun(Run):
         warm_starts: The runs whose prompts it starts from.
     """
 
-    judge: JudgeModel | None
+    judge: JudgeSource | None
     warm_starts: tuple[WarmStart, ...]
 
     @classmethod
@@ -68,6 +69,7 @@ class SystemRun(Run):
             UsageError: Something is missing or wrong.
             CotuneError: A model cannot be used, or the run's folder cannot be written.
         """
+        config, judge = _with_judge(config)
         seed, warm_starts = warm_started(load_seed(config), runs, config.out)
         rubric = load_rubric(config.system.rubric)
         _require_conversations(rubric)
@@ -84,11 +86,23 @@ class SystemRun(Run):
             command=command,
             started_from=tuple(start.sentence for start in warm_starts),
         )
-        judge = config.models.judge and JudgeModel.of(config.models.judge, config.system.judge)
         run = cls(config, seed, splits, rubric, plan, folder, about, judge, warm_starts)
         require_known(run.models())
         make_writable(folder)
         return run
+
+    def require_calibrated(self, kappa: float) -> None:
+        """Refuse a judge without a card, or one that agrees less with people than this.
+
+        Raises:
+            UsageError: It is refused.
+        """
+        if not isinstance(self.judge, CardedJudge):
+            raise UsageError(
+                "--require-calibrated needs a judge with a card: name it in the configuration "
+                "under system.judge.card. `cotune calibrate` makes one."
+            )
+        self.judge.require(kappa)
 
     @property
     def subject(self) -> str:
@@ -150,6 +164,21 @@ class SystemRun(Run):
         if self.judge is None:
             return None
         return self.judge.judge(models[Role.JUDGE], self.rubric)
+
+
+def _with_judge(config: RunConfig) -> tuple[RunConfig, JudgeSource | None]:
+    """Return who judges, and the configuration with the model that this takes."""
+    card, model = config.system.judge.card, config.models.judge
+    if card is None:
+        return config, model and JudgeModel.of(model, config.system.judge)
+    if model is not None:
+        raise UsageError(
+            f"system.judge.card is {card}, and says itself which model judges; leave out "
+            "models.judge."
+        )
+    judge = CardedJudge.load(card)
+    models = config.models.model_copy(update={"judge": judge.settings})
+    return config.model_copy(update={"models": models}), judge
 
 
 def _require_conversations(rubric: Rubric) -> None:

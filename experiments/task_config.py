@@ -98,6 +98,8 @@ class JudgeConfig(BaseModel):
         repeats: How often each question is asked; the majority counts. Not with `word`.
         conversation_tokens: What a conversation may take before it is cut; what suits the model
             when absent.
+        card: Card of a calibrated judge, which says all this and the model itself, in place of
+            `models.judge`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -105,12 +107,17 @@ class JudgeConfig(BaseModel):
     strategy: Literal["rubric", "domain", "criterion", "word"] = "domain"
     repeats: int = Field(default=1, ge=1, le=99)
     conversation_tokens: int | None = Field(default=None, ge=100)
+    card: Path | None = None
 
     @model_validator(mode="after")
     def _a_probability_is_one(self) -> Self:
         if self.strategy == "word" and self.repeats > 1:
             raise inconsistent([(("repeats",), "means nothing with the strategy 'word'; leave it")])
         return self
+
+    def relative_to(self, base: Path) -> JudgeConfig:
+        """Return it with paths that are relative to a folder."""
+        return self.model_copy(update={"card": self.card and base / self.card})
 
 
 class SystemConfig(BaseModel):
@@ -156,7 +163,8 @@ class SystemConfig(BaseModel):
         if files is not None:
             found = {name: scenarios_at(base, str(file)) for name, file in files}
             files = files.model_copy(update=found)
-        return self.model_copy(update={"rubric": rubric_at(base, self.rubric), "scenarios": files})
+        changes = {"rubric": rubric_at(base, self.rubric), "judge": self.judge.relative_to(base)}
+        return self.model_copy(update={**changes, "scenarios": files})
 
     def _all(self, scenarios: str) -> Splits[Scenario]:
         if self.scenarios is not None:

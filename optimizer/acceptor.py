@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..agents.fingerprint import fingerprint
 from ..agents.prompts import PromptBundle
 from .acceptance import Decision, critical_regressions, decide, unquoted
 from .candidate import Pool
+from .confirmation import Confirmation
 from .evaluator import Evaluator
 from .example import Example
 from .racing import Race
@@ -53,6 +55,11 @@ class Acceptor:
     evaluator: Evaluator
     race: Race
 
+    @cached_property
+    def confirmation(self) -> Confirmation:
+        """What plays again where safety is disputed."""
+        return Confirmation.over(self.evaluator, (*self.train, *self.val))
+
     async def decide(self, pairing: Pairing, pool: Pool) -> Decision:
         """Decide whether the child joins the pool.
 
@@ -62,7 +69,7 @@ class Acceptor:
         """
         match self.settings.acceptance:
             case "minibatch":
-                compared = _comparable(pairing, pairing.before, pairing.after)
+                compared = await self._comparable(pairing, pairing.before, pairing.after)
                 decision = decide(*compared, self.settings.min_gain)
             case "race":
                 decision = await self._raced(pairing)
@@ -75,7 +82,7 @@ class Acceptor:
         room = max(0, self.settings.race.most - len(before))
         rest = [each for each in _shuffled(self.train) if each.id not in played][:room]
         while True:
-            compared = _comparable(pairing, before, after)
+            compared = await self._comparable(pairing, before, after)
             decision = self.race.look(*compared, exhausted=not rest)
             if decision is not None:
                 return decision
@@ -94,10 +101,23 @@ class Acceptor:
                 others = [self.evaluator.recall(part, each.bundle) for each in pool.scored()]
                 reason = dominated(own, others)
             else:
-                reason = _less_safe(self.evaluator.recall(part, pairing.parent), own)
+                parents = self.evaluator.recall(part, pairing.parent)
+                reason = _less_safe(*await self._confirmed(pairing, parents, own))
             if reason is not None:
                 return Decision(False, reason, accepted.before, accepted.after)
         return accepted
+
+    async def _comparable(
+        self, pairing: Pairing, before: Sequence[Rollout], after: Sequence[Rollout]
+    ) -> tuple[list[Rollout], list[Rollout]]:
+        """Leave out what one of the two quotes, and critical failures that were bad luck."""
+        kept = unquoted(before, after, pairing.parent, pairing.child)
+        return await self._confirmed(pairing, *kept)
+
+    async def _confirmed(
+        self, pairing: Pairing, before: Sequence[Rollout], after: Sequence[Rollout]
+    ) -> tuple[list[Rollout], list[Rollout]]:
+        return await self.confirmation.confirmed(pairing.parent, pairing.child, before, after)
 
 
 def _less_safe(parent: Sequence[Rollout], child: Sequence[Rollout]) -> str | None:
@@ -112,12 +132,6 @@ def _less_safe(parent: Sequence[Rollout], child: Sequence[Rollout]) -> str | Non
         ),
         None,
     )
-
-
-def _comparable(
-    pairing: Pairing, before: Sequence[Rollout], after: Sequence[Rollout]
-) -> tuple[list[Rollout], list[Rollout]]:
-    return unquoted(before, after, pairing.parent, pairing.child)
 
 
 def _shuffled(examples: Sequence[Example]) -> list[Example]:

@@ -21,6 +21,7 @@ from .result import RunResult
 from .search import search
 from .selection import Choice, choose
 from .settings import EngineSettings
+from .single_changes import single_changes
 from .task import Task
 
 _TESTED = "tested_winners"
@@ -117,6 +118,9 @@ class Engine:
         self.budget.reserve(0)
         self.observer.step("test", plan.test)
         held_out = await self._test(choice, evaluator, stopped)
+        alone = await single_changes(
+            found.pool.seed, choice.winner, self.task.splits.val, evaluator
+        )
         return RunResult(
             self.task.name,
             plan,
@@ -129,6 +133,7 @@ class Engine:
             self.budget.rollouts,
             time.monotonic() - started,
             0 if held_out is None else self._note_test(choice.winner.bundle.fingerprint),
+            alone,
         )
 
     def _note_test(self, winner: str) -> int:

@@ -96,6 +96,10 @@ class Evaluator:
         """
         return [self._known[key] for key in self._keys(examples, candidate, repeat)]
 
+    def known(self, example: Example, candidate: PromptBundle, repeat: int = 0) -> Rollout | None:
+        """Return a rollout that this run has evaluated, or None."""
+        return self._known.get(self._keys([example], candidate, repeat)[0])
+
     def _keys(self, examples: Sequence[Example], candidate: PromptBundle, repeat: int) -> list[str]:
         prompts = candidate.only(*self.task.seed).fingerprint
         contents = (

@@ -204,7 +204,9 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
     def on_valset_evaluated(self, event: ValsetEvaluatedEvent) -> None:
         """Put the seed or an accepted child into the pool."""
         bundle = self._bundle(event["candidate"])
-        val = self._evaluator.recall(self._val.fetch(list(event["scores_by_val_id"])), bundle)
+        examples = self._val.fetch(list(event["scores_by_val_id"]))
+        played = self._evaluator.recall(examples, bundle)
+        val = self._policies.acceptor.confirmation.settled(bundle, played)
         if not self.pool.candidates:
             seed = Decision(True, "the prompts to start from", None, None)
             self._consider(bundle, None, Status.SEED, seed, val)

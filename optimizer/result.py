@@ -13,6 +13,7 @@ from .candidate import Candidate, Pool
 from .held_out import HeldOut
 from .plan import Plan
 from .selection import Choice
+from .single_changes import SingleChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class RunResult:
         ledger: All model calls.
         rollouts: Rollouts used, replayed ones included.
         seconds: Wall time of this invocation.
+        single_changes: What each agent's part of the winner earns alone on val, where it changes
+            several and the budget allowed to see.
         earlier_tests: Other winners that this folder's runs tested on the same examples before.
     """
 
@@ -44,6 +47,7 @@ class RunResult:
     rollouts: int
     seconds: float
     earlier_tests: int = 0
+    single_changes: tuple[SingleChange, ...] = ()
 
     @property
     def seed(self) -> PromptBundle:

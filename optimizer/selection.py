@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .acceptance import Decision, decide
 from .candidate import Candidate, Pool
+from .confirmation import Confirmation
 from .evaluator import Evaluator
 from .example import Example
 from .rollout import Rollout, mean_score
@@ -51,14 +52,21 @@ async def choose(
 
     The seed runs again too, and stays unless a finalist beats it on the fresh repeats. No critical
     criterion may fail more often with the finalist, neither on val in the search nor on the fresh
-    repeats: a lucky candidate, an unlucky seed or a high total is no reason to ship a prompt. The
-    best of several is best partly by luck, so they are compared by their shrunk gains.
+    repeats, save what does not happen a second time (`confirmation.py`): a lucky candidate, an
+    unlucky seed or a high total is no reason to ship a prompt. The best of several is best partly
+    by luck, so they are compared by their shrunk gains.
     Comparisons are pair by pair: what a fault hit on one side counts on neither.
     """
-    seed, ranked = pool.seed, _ranked(pool)[: settings.finalists]
+    seed, confirmation = pool.seed, Confirmation.over(evaluator, val)
+    ranked = (await _ranked(pool, confirmation))[: settings.finalists]
     again = _Again(val, evaluator, settings.repeats)
     fresh_seed = await again(seed) if ranked else []
-    finalists = _finalists(seed, fresh_seed, ranked, [await again(one) for one in ranked])
+    fresh = [await again(one) for one in ranked]
+    holds = [
+        decide(*await confirmation.confirmed(seed.bundle, one.bundle, fresh_seed, rollouts))
+        for one, rollouts in zip(ranked, fresh, strict=True)
+    ]
+    finalists = _finalists(seed, fresh_seed, ranked, fresh, holds)
     kept = [one for one in finalists if one.holds.accepted]
     if not kept:
         return Choice(seed, tuple(finalists), _why_the_seed(finalists))
@@ -67,9 +75,15 @@ async def choose(
     return Choice(best.candidate, tuple(finalists), reason)
 
 
-def _ranked(pool: Pool) -> list[Candidate]:
+async def _ranked(pool: Pool, confirmation: Confirmation) -> list[Candidate]:
     """Return the candidates that are better than the seed on val, best first."""
-    decisions = {one.number: decide(pool.seed.val, one.val) for one in pool.scored()[1:]}
+    seed = pool.seed
+    decisions = {
+        one.number: decide(
+            *await confirmation.confirmed(seed.bundle, one.bundle, seed.val, one.val)
+        )
+        for one in pool.scored()[1:]
+    }
     better = [one for one in pool.scored()[1:] if decisions[one.number].accepted]
     return sorted(
         better, key=lambda one: (-decisions[one.number].gain, one.bundle.length, one.number)
@@ -95,6 +109,7 @@ def _finalists(
     fresh_seed: Sequence[Rollout],
     ranked: Sequence[Candidate],
     fresh: Sequence[Sequence[Rollout]],
+    holds: Sequence[Decision],
 ) -> list[Finalist]:
     everything = [[*one.val, *again] for one, again in zip(ranked, fresh, strict=True)]
     gains = [gain_of([*seed.val, *fresh_seed], rollouts) for rollouts in everything]
@@ -103,12 +118,12 @@ def _finalists(
             candidate,
             mean_score(again),
             mean_score(rollouts) or 0.0,
-            decide(fresh_seed, again),
+            held,
             gain.mean,
             expected,
         )
-        for candidate, again, rollouts, gain, expected in zip(
-            ranked, fresh, everything, gains, shrunk(gains), strict=True
+        for candidate, again, held, rollouts, gain, expected in zip(
+            ranked, fresh, holds, everything, gains, shrunk(gains), strict=True
         )
     ]
 

@@ -80,10 +80,20 @@ def flat_weights(rubric: Rubric, criteria: Sequence[str]) -> dict[str, float]:
     return weights
 
 
-def concluded(difference: Estimate) -> Conclusion | None:
-    """Say what the interval of a difference allows; None where the difference is undefined."""
-    if difference.value is None:
+def concluded(kappa: Estimate, raw: Estimate) -> Conclusion | None:
+    """Say what differences allow to be said.
+
+    Args:
+        kappa: Of agreement beyond chance; it decides.
+        raw: Of raw agreement; it decides where kappa is the same in every resample, as for a
+            judge that was blind and is perfect, and so has no interval.
+
+    Returns:
+        None where agreement beyond chance is undefined.
+    """
+    if kappa.value is None:
         return None
+    difference = raw if kappa.low is None or kappa.high is None else kappa
     if difference.low is not None and difference.low > 0:
         return Conclusion.IMPROVED
     if difference.high is not None and difference.high < 0:

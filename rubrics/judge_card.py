@@ -210,6 +210,7 @@ class JudgeCard(_Part):
         overall: Over all domains; None when nothing could be compared.
         weak: What the judge should not be trusted with, a sentence each.
         cost: What a verdict costs.
+        seal: Short hash of all the rest, so that it is noticed when somebody edits it.
     """
 
     version: int = VERSION
@@ -228,6 +229,7 @@ class JudgeCard(_Part):
     overall: GroupResult | None
     weak: tuple[str, ...]
     cost: CardCost
+    seal: str = ""
 
     @field_validator("version")
     @classmethod
@@ -237,6 +239,11 @@ class JudgeCard(_Part):
                 f"this cotune reads version {VERSION}; a newer version needs a newer cotune"
             )
         return version
+
+    def sealed(self) -> JudgeCard:
+        """Return the card with a seal on all that it says now."""
+        said = self.model_dump(mode="json", exclude={"seal"})
+        return self.model_copy(update={"seal": fingerprint(said, 32)})
 
     @property
     def bundle(self) -> PromptBundle:
@@ -266,7 +273,7 @@ class JudgeCard(_Part):
         """Read a card.
 
         Raises:
-            UsageError: It is none, or its prompts or thresholds are not those it was made with.
+            UsageError: It is none, or it was edited.
         """
         try:
             card = cls.model_validate_json(read_text(path, "judge card"))
@@ -276,15 +283,11 @@ class JudgeCard(_Part):
                 for at, what in problems_of(error, cls)
             )
             raise UsageError(f"{path} is no judge card. {said}.") from error
-        for what, found, noted in (
-            ("prompts", card.bundle.fingerprint, card.fingerprints.prompts),
-            ("thresholds", decisions_fingerprint(card.decisions), card.fingerprints.decisions),
-        ):
-            if found != noted:
-                raise UsageError(
-                    f"{path}: the {what} are not those that were tested (fingerprint {found}, the "
-                    f"card was made with {noted}). A card cannot be edited: calibrate again."
-                )
+        if card.seal != card.sealed().seal:
+            raise UsageError(
+                f"{path} was edited after it was written, so what it says was not tested. "
+                "Calibrate again."
+            )
         return card
 
 

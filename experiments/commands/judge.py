@@ -12,7 +12,8 @@ from rich.console import Console
 from ...agents.errors import UsageError
 from ...agents.ledger import Ledger
 from ...agents.models import ModelSettings
-from ..judge_model import Asking, JudgeModel, fitting_tokens
+from ..carded_judge import CardedJudge
+from ..judge_model import Asking, JudgeModel, JudgeSource, fitting_tokens
 from ..judging_progress import JudgingProgress
 from ..judging_run import JudgingRun
 from ..judging_summary import announce, present, summary_json
@@ -34,6 +35,7 @@ class JudgeOptions:
         strategy: How it is asked; see `Asking`.
         repeats: How often each question is asked.
         conversation_tokens: What a conversation may take; what suits the model when None.
+        card: The card of a calibrated judge, which says all this itself.
     """
 
     model: str | None = None
@@ -42,6 +44,19 @@ class JudgeOptions:
     strategy: str = Asking.DOMAIN
     repeats: int = 1
     conversation_tokens: int | None = None
+    card: Path | None = None
+
+    def source(self) -> JudgeSource | None:
+        """Return the judge to be, by its card where there is one; None when only checks decide.
+
+        Raises:
+            UsageError: Options do not go together, or the card cannot be used.
+        """
+        if self.card is None:
+            return self.judge_model()
+        if self.model is not None or self.api_base is not None:
+            raise UsageError("--card says which model judges; leave out --judge and --api-base.")
+        return CardedJudge.load(self.card)
 
     def judge_model(self) -> JudgeModel | None:
         """Return the judge to be; None when only checks decide.
@@ -85,7 +100,7 @@ def run(
         trajectories,
         rubric,
         scenarios=scenarios,
-        model=judge.judge_model(),
+        model=judge.source(),
         tokens=tokens,
         usd=usd,
         out=out,

@@ -60,6 +60,8 @@ def optimize_system(config: RunConfig, options: OptimizeOptions) -> RunRecord:
     """Optimize the whole assistant; see `optimize`."""
     ask = sys.stdin.isatty() and not options.yes
     prepared = SystemRun.prepare(config, options.started_from, _typed())
+    if options.least_kappa is not None:
+        prepared.require_calibrated(options.least_kappa)
     return optimize(prepared, options.common, _asked if ask else _always, "conversation")
 
 

@@ -62,6 +62,7 @@ class OptimizeOptions:
         usd: The limit of money, in US dollars.
         started_from: Other runs whose winners' prompts are started from.
         yes: Whether not to ask before the budget is spent.
+        least_kappa: Least agreement of the judge with people, by its card; None requires none.
     """
 
     common: Options
@@ -69,6 +70,7 @@ class OptimizeOptions:
     usd: float | None = None
     started_from: Sequence[Path] = ()
     yes: bool = False
+    least_kappa: float | None = None
 
     def applied_to(self, config: RunConfig) -> RunConfig:
         """Return the configuration with these options instead."""

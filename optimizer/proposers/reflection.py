@@ -20,6 +20,7 @@ from .reflection_model import ReflectionModel
 
 _MAX_FAILURES, _MAX_SUCCESSES, _MAX_REJECTED = 8, 2, 3
 _INSTRUCTIONS = Path(__file__).with_name("reflection.md")
+OF_JUDGES = Path(__file__).with_name("judge_reflection.md")
 
 
 class Proposal(dspy.Signature):
@@ -44,12 +45,14 @@ class ReflectionProposer:
         journal: Where its answers are kept.
         ledger: Where replayed answers are counted.
         random_seed: From which each call's sampling seed is derived.
+        instructions: What the model is told.
     """
 
     lm: LanguageModel
     journal: Journal
     ledger: Ledger
     random_seed: int = 0
+    instructions: Path = _INSTRUCTIONS
 
     name = "reflection"
     quotes_train = False
@@ -57,7 +60,7 @@ class ReflectionProposer:
     async def propose(self, assignment: Assignment) -> Draft:
         """Return the rewritten prompts; see `Proposer.propose`."""
         model = ReflectionModel(self.lm, self.journal, self.ledger, self.random_seed)
-        instructions = read_prompt(_INSTRUCTIONS)
+        instructions = read_prompt(self.instructions)
         answers = {
             agent: await model.ask(Proposal, instructions, _inputs(prompt, assignment))
             for agent, prompt in assignment.prompts.items()

@@ -73,10 +73,11 @@ def test_interrupted_it_says_how_to_go_on_and_does(whole: RunRecord, runs: Path)
 
 
 def test_two_runs_at_once_do_not_share_a_journal(runs: Path) -> None:
-    with start(*TYPED) as process:
+    slow = [word.replace("latency_ms=25", "latency_ms=400") for word in TYPED]
+    with start(*slow) as process:
         assert process.stdout is not None
         next(line for line in process.stdout if " rollouts, at most" in line)
-        said = cotune(*TYPED)
+        said = cotune(*slow)
         process.kill()
         process.communicate()
     assert said.code == 1

@@ -109,10 +109,9 @@ class LearningModel(LanguageModel):
         asked: How many calls there were.
     """
 
-    def __init__(self) -> None:
-        super().__init__(
-            ModelSettings(model="scripted:grocery", concurrency=4), Role.JUDGE, Ledger()
-        )
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        settings = ModelSettings(model="scripted:grocery", concurrency=4)
+        super().__init__(settings, Role.JUDGE, ledger or Ledger())
         self.asked = 0
 
     async def respond(self, request: Request) -> Response:

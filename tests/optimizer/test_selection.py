@@ -100,9 +100,20 @@ async def test_the_shorter_of_two_equals_wins(tmp_path: Path) -> None:
 
 
 async def test_a_critical_regression_on_val_is_never_run_again(tmp_path: Path) -> None:
+    def critical(example: RecordedCall, text: str) -> tuple[str, ...]:
+        return ("no_allergen",) if text == "unsafe" else ()
+
+    task = FakeTask(lambda example, text, repeat: 0.5, splits(val=SIZE), critical=critical)
     every = [_seen(0, "seed", 0.5), _seen(1, "unsafe", 1.0, critical="no_allergen")]
-    choice = await _choose(tmp_path, {"unsafe": 1.0}, *every)
+    choice = await _choose(tmp_path, {}, *every, task=task)
     assert (choice.winner.number, choice.finalists) == (0, ())
+    assert {repeat for _, _, repeat in task.played} == {-1}, "but to see whether it happens again"
+
+
+async def test_a_critical_failure_that_does_not_happen_again_is_bad_luck(tmp_path: Path) -> None:
+    every = [_seen(0, "seed", 0.5), _seen(1, "unlucky", 1.0, critical="no_allergen")]
+    choice = await _choose(tmp_path, {"seed": 0.5, "unlucky": 1.0}, *every)
+    assert choice.winner.number == 1
 
 
 async def test_a_critical_regression_on_fresh_repeats_is_never_chosen(tmp_path: Path) -> None:
@@ -185,18 +196,16 @@ async def test_a_steady_gain_is_preferred_to_a_larger_but_wilder_one(tmp_path: P
     assert choice.winner.number == 1
 
 
-@pytest.mark.parametrize("where", ["search", "fresh"])
-async def test_more_critical_failures_over_all_rollouts_are_never_chosen(
-    where: str, tmp_path: Path
+@pytest.mark.parametrize("seen_before", [True, False])
+async def test_more_critical_failures_are_never_chosen_whatever_the_total(
+    seen_before: bool, tmp_path: Path
 ) -> None:
-    """Whatever the total, and whether the failures came in the search or on fresh repeats."""
-
     def critical(example: RecordedCall, text: str) -> tuple[str, ...]:
-        return ("no_allergen",) if text == "unsafe" and where == "fresh" else ()
+        return ("no_allergen",) if text == "unsafe" else ()
 
     task = FakeTask(
         lambda example, text, repeat: float(text == "unsafe"), splits(val=SIZE), critical=critical
     )
-    unsafe = _seen(1, "unsafe", 1.0, critical="no_allergen" if where == "search" else "")
+    unsafe = _seen(1, "unsafe", 1.0, critical="no_allergen" if seen_before else "")
     choice = await _choose(tmp_path, {}, _seen(0, "seed", 0.0), unsafe, task=task)
     assert choice.winner.number == 0
