@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ..agents.counted import counted
 from ..agents.ledger import Ledger, Role, Usage
 from ..rubrics.agreement_change import change, concluded, flat_weights
 from ..rubrics.annotation import Annotation, Item
@@ -128,7 +129,7 @@ class _Writer:
             took_threshold=fitted.took_cuts if fitted else False,
             brier_before=before.brier.value if before else None,
             brier_after=after.brier.value if after else None,
-            notes=(*of_judge(name, tested.variants["both"]), *of_people(name, people)),
+            notes=tuple(_notes(name, tested, people)),
         )
 
     def domains(self) -> dict[str, GroupResult]:
@@ -231,6 +232,19 @@ class _Writer:
         known = self.result.tuned.prompts
         names = (name, criterion.domain, self.data.rubric.id)
         return next(each for each in names if each in known)
+
+
+def _notes(name: str, tested: Tested, people: AnnotatorAgreement) -> Iterator[str]:
+    """Yield what must be known of a criterion beside its numbers."""
+    if tested.without_value:
+        valued = tested.without_value + len(tested.labels)
+        yield (
+            f"{name}: of {counted(valued, 'tested item')} with a value by people the judge gave "
+            f"{tested.without_value} none, with the old prompts or the new; they are left out."
+        )
+    if tested.labels:
+        yield from of_judge(name, tested.variants["both"])
+        yield from of_people(name, people)
 
 
 def _concluded(measures: Mapping[Measure, Earned]) -> Conclusion | None:

@@ -134,12 +134,12 @@ def calibration_data(
     left_out = _not_judged(labels, rubric) | _too_few(answerable, dealing)
     usable = [each for each in answerable if each.item.criterion not in left_out]
     _require_some(usable, left_out)
-    splits = _split(usable, records, asked, dealing)
+    splits = _split(usable, records, rubric, asked, dealing)
     thin = _thin(splits)
     left_out |= thin
     usable = [each for each in usable if each.item.criterion not in thin]
     _require_some(usable, left_out)
-    splits = _split(usable, records, asked, dealing)
+    splits = _split(usable, records, rubric, asked, dealing)
     in_test = {each.id for each in splits.test}
     return CalibrationData(
         study=study,
@@ -156,12 +156,13 @@ def calibration_data(
 def _split(
     labels: Iterable[GoldLabel],
     records: Mapping[str, ConversationRecord],
+    rubric: Rubric,
     asked: Rubric,
     dealing: Dealing,
 ) -> Splits[AnnotatedConversation]:
     by_name: defaultdict[str, list[GoldLabel]] = defaultdict(list)
     for label in labels:
-        by_name[label.item.conversation].append(_asked_label(label, asked))
+        by_name[label.item.conversation].append(_asked_label(label, rubric, asked))
     conversations = [
         AnnotatedConversation(name, records[name], tuple(found))
         for name, found in sorted(by_name.items())
@@ -170,18 +171,18 @@ def _split(
     return splits.limited(None, None, dealing.tested)
 
 
-def _asked_label(label: GoldLabel, asked: Rubric) -> GoldLabel:
+def _asked_label(label: GoldLabel, rubric: Rubric, asked: Rubric) -> GoldLabel:
     """Return a label with pass and fail where the judge is not asked for tiers."""
-    criterion = asked.criterion(label.item.criterion)
-    options = tuple(dict.fromkeys(_nearest(option, criterion) for option in label.options))
+    criterion = rubric.criterion(label.item.criterion)
+    if asked.criterion(criterion.id) == criterion:
+        return label
+    options = tuple(dict.fromkeys(_passes(option, criterion) for option in label.options))
     value = options[0] if len(options) == 1 else None
     return replace(label, options=options, value=None if isinstance(value, Status) else value)
 
 
-def _nearest(option: Vote, criterion: Criterion) -> Vote:
-    if isinstance(option, Status) or criterion.allows(option):
-        return option
-    return float(option > 0.5)
+def _passes(option: Vote, criterion: Criterion) -> Vote:
+    return option if isinstance(option, Status) else float(not criterion.fails_at(option))
 
 
 def _not_judged(labels: Iterable[GoldLabel], rubric: Rubric) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 import sqlite3
 from contextlib import closing
@@ -56,6 +57,15 @@ def connected(uri: str) -> MlflowClient:
 def sqlite_path(uri: str) -> Path | None:
     """Return the file of a database URI; None for any other."""
     return Path(uri.removeprefix(_SQLITE).partition("?")[0]) if uri.startswith(_SQLITE) else None
+
+
+def artifacts_beside(uri: str, experiment: str) -> str | None:
+    """Keep an experiment's artifacts beside the database file; a server decides for itself."""
+    path = sqlite_path(uri)
+    if path is None:
+        return None
+    folder = re.sub(r"[^\w.-]+", "-", experiment)
+    return (path.absolute().parent / "mlartifacts" / folder).as_uri()
 
 
 def first_line(error: Exception) -> str:

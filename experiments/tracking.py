@@ -8,7 +8,6 @@ MLflow fails, a warning says so, nothing is lost, and `cotune runs sync` writes 
 from __future__ import annotations
 
 import logging
-import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from ..agents.errors import CotuneError
 from ..agents.redact import public
 from .conclusion import sentence
 from .contrast import Contrast
-from .mlflow_access import connected, first_line, is_remote, sqlite_path
+from .mlflow_access import artifacts_beside, connected, first_line, is_remote
 from .prompt_registry import register_winner
 from .run_record import RunRecord, config_yaml
 from .stage_runs import end_stages, write_points, write_stages
@@ -120,21 +119,15 @@ class Tracker:
         experiment_id = (
             experiment.experiment_id
             if experiment is not None
-            else client.create_experiment(self.experiment, self._artifact_location())
+            else client.create_experiment(
+                self.experiment, artifacts_beside(self.uri, self.experiment)
+            )
         )
         run = client.create_run(experiment_id, tags=begin_tags(about), run_name=about.name)
         run_id: str = run.info.run_id
         _write_params(client, run_id, params_of(about))
         _write_artifacts(client, run_id, {"config.yaml": config_yaml(about.config)})
         return run_id
-
-    def _artifact_location(self) -> str | None:
-        """Keep artifacts beside the database file; a server decides for itself."""
-        path = sqlite_path(self.uri)
-        if path is None:
-            return None
-        folder = re.sub(r"[^\w.-]+", "-", self.experiment)
-        return (path.absolute().parent / "mlartifacts" / folder).as_uri()
 
     @contextmanager
     def _or_warn(self, run: str) -> Iterator[None]:

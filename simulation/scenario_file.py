@@ -119,8 +119,8 @@ def scenario_path(source: str | Path) -> Path:
         near = difflib.get_close_matches(str(source), PACKS, n=1)
         meant = f" Did you mean the pack '{near[0]}'?" if near else ""
         raise UsageError(
-            f"There is no scenario file '{source}'.{meant} Give a .jsonl or .yaml file, or the name "
-            f"of a pack: {', '.join(PACKS)}."
+            f"There is no scenario file '{source}'.{meant} Give a .jsonl or .yaml file, or the "
+            f"name of a pack: {', '.join(PACKS)}."
         )
     if path.suffix not in (".jsonl", ".yaml", ".yml"):
         raise UsageError(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ...rubrics.judge_card import JudgeCard
     from ..calibration_run import CalibrationRun
 
 CARD, PAGE, PROMPTS = "judge-card.json", "judge-card.html", "prompts"
@@ -62,6 +61,9 @@ def calibrate(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same run.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("cotune-runs"),
+    mlflow: Annotated[
+        str | None, typer.Option(help="Tracking URI of the MLflow that gets the card, too.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
     """Make a judge agree with people, prove it on labels it never saw, and write its card."""
@@ -94,11 +96,11 @@ def calibrate(
         resampling=Resampling(seed=seed),
         out=out,
     )
-    run(prepared, as_json=as_json)
+    run(prepared, mlflow, as_json=as_json)
 
 
-def run(prepared: CalibrationRun, *, as_json: bool) -> JudgeCard:
-    """Calibrate, show, and write card, page and prompts into the run's folder."""
+def run(prepared: CalibrationRun, mlflow: str | None, *, as_json: bool) -> None:
+    """Calibrate, show, and write card, page and prompts into the run's folder, and to MLflow."""
     from rich.console import Console
 
     from ...agents.ledger import Ledger
@@ -106,6 +108,7 @@ def run(prepared: CalibrationRun, *, as_json: bool) -> JudgeCard:
     from ..calibration_page import render_card
     from ..calibration_tables import announce, present
     from ..progress import RunProgress
+    from ..tracked_card import track_card
     from .resumable import resumable
 
     console, ledger = Console(stderr=as_json), Ledger()
@@ -122,4 +125,5 @@ def run(prepared: CalibrationRun, *, as_json: bool) -> JudgeCard:
     console.print(f"The card: {folder / CARD}", highlight=False, soft_wrap=True)
     if as_json:
         typer.echo(card.model_dump_json(indent=2))
-    return card
+    if mlflow is not None:
+        track_card(card, folder, mlflow)

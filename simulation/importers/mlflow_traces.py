@@ -134,7 +134,7 @@ def _records(
         try:
             with _mlflow_errors(source):
                 traces = [_fetched(client, id_) for id_ in session.traces]
-            return _trajectory(session.name, traces)
+            return trajectory_of(session.name, traces)
         except MalformedError as error:
             raise MalformedError(f"'{session.name}': {error}") from error
 
@@ -152,7 +152,12 @@ def _fetched(client: MlflowClient, trace_id: str) -> Trace:
         raise MalformedError(f"the trace {trace_id} is not whole: {_first_line(error)}") from error
 
 
-def _trajectory(session: str, traces: Sequence[Trace]) -> Trajectory:
+def trajectory_of(session: str, traces: Sequence[Trace]) -> Trajectory:
+    """Return the conversation that the traces of a session are; at least one.
+
+    Raises:
+        MalformedError: They are none.
+    """
     traces = sorted(traces, key=lambda trace: _root(trace).start_time_ns)
     turns = [_turn(trace) for trace in traces]
     metadata: dict[str, Any] = {

@@ -169,6 +169,25 @@ def test_an_edited_card_is_refused(tmp_path: Path):
     assert "was edited after it was written" in said.err
 
 
+def test_tiers_are_told_by_a_judge_of_one_word(tmp_path: Path):
+    prepare(tmp_path, annotated(80, is_kept))
+    rubric = yaml.safe_load((tmp_path / "r.yaml").read_text())
+    tiers = [{"value": value, "text": f"Tier {value}."} for value in (1.0, 0.5, 0.0)]
+    rubric["criteria"][0] |= {"scale": tiers, "passes": "", "fails": ""}
+    (tmp_path / "r.yaml").write_text(yaml.safe_dump(rubric))
+    said = calibrate(tmp_path)
+    assert said.code == 0, said.err
+    card = JudgeCard.load(card_in(tmp_path))
+    low, high = card.decisions["kept"].cuts
+    assert low <= high
+    assert card.criteria["kept"].measures[Measure.KAPPA].both.value == 1.0
+    assert card.criteria["kept"].brier_after is None
+    files = (tmp_path / "t.jsonl", "--rubric", tmp_path / "r.yaml", "--out", tmp_path / "v.jsonl")
+    assert cotune("judge", *files, "--card", card_in(tmp_path)).code == 0
+    lines = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
+    assert {line["verdicts"][0]["value"] for line in lines} == {0.0, 1.0}
+
+
 @pytest.mark.parametrize(("turned", "code"), [(False, 0), (True, 1)])
 def test_drift_is_seen_on_new_labels(tmp_path: Path, turned: bool, code: int):
     prepare(tmp_path, annotated(80, is_kept))

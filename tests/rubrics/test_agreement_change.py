@@ -15,6 +15,7 @@ from cotune.rubrics.statistics import Conclusion
 from .annotating import PASS_FAIL
 from .judging import RUBRIC
 
+Bounds = tuple[float | None, float | None, float | None]
 FEW = Resampling(resamples=500)
 
 
@@ -83,6 +84,6 @@ def test_weights_are_the_rubrics_over_what_is_there():
         ((None, None, None), (0.5, 0.3, 0.7), None),
     ],
 )
-def test_what_may_be_said(kappa_: tuple, raw: tuple, so: Conclusion | None):
-    first, second = (Estimate(*each, 40, 40, "") for each in (kappa_, raw))
+def test_what_may_be_said(kappa_: Bounds, raw: Bounds, so: Conclusion | None):
+    first, second = (Estimate(value, low, high, 40, 40, "") for value, low, high in (kappa_, raw))
     assert concluded(first, second) is so
