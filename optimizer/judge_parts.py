@@ -51,7 +51,6 @@ class JudgeParts:
     ledger: Ledger
     budget: Budget
     _opened: dict[tuple[str, str, int], VerdictJournal] = field(default_factory=dict)
-    _paid: set[str] = field(default_factory=set)
 
     @cached_property
     def rubrics(self) -> Mapping[str, Rubric]:
@@ -87,11 +86,10 @@ class JudgeParts:
             FaultError: The judge could not be asked.
         """
         decisions = self._decisions(name, candidate, repeat)
-        key = decisions.key(record)
-        if key in self._paid and (known := decisions.known(key)) is not None:
+        known = decisions.known(decisions.key(record))
+        if known is not None:  # it counts with the rollout that asked first
             return known.verdicts, {}
         decided = await decisions.decide(record)
-        self._paid.add(key)
         return decided.verdicts.verdicts, decided.spending
 
     def recall(
