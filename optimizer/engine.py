@@ -11,6 +11,7 @@ from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.ledger import Ledger
 from ..simulation.journal import Journal
 from .candidate import Pool
+from .drafting import changed
 from .evaluator import Evaluator
 from .held_out import HeldOut, compare_held_out
 from .noise import Noise, measure_noise
@@ -21,7 +22,7 @@ from .result import RunResult
 from .search import search
 from .selection import Choice, choose
 from .settings import EngineSettings
-from .single_changes import single_changes
+from .single_changes import SingleChange, single_changes
 from .task import Task
 
 _TESTED = "tested_winners"
@@ -118,9 +119,7 @@ class Engine:
         self.budget.reserve(0)
         self.observer.step("test", plan.test)
         held_out = await self._test(choice, evaluator, stopped)
-        alone = await single_changes(
-            found.pool.seed, choice.winner, self.task.splits.val, evaluator
-        )
+        alone = await self._alone(found.pool, choice)
         return RunResult(
             self.task.name,
             plan,
@@ -135,6 +134,15 @@ class Engine:
             0 if held_out is None else self._note_test(choice.winner.bundle.fingerprint),
             alone,
         )
+
+    async def _alone(self, pool: Pool, choice: Choice) -> tuple[SingleChange, ...]:
+        """Play the winner's changes one by one, where there are several."""
+        seed, val = pool.seed, self.task.splits.val
+        changes = changed(seed.bundle, choice.winner.bundle)
+        if len(changes) < 2:
+            return ()
+        self.observer.step("single changes", len(changes) * len(val))
+        return await single_changes(seed, changes, val, self._evaluator)
 
     def _note_test(self, winner: str) -> int:
         """Note that this winner was tested, and return how many others were before it."""

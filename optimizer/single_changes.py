@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..agents.budget import BudgetExhaustedError
 from .candidate import Candidate
-from .drafting import changed
 from .evaluator import Evaluator
 from .example import Example
 from .rollout import mean_score, scored_pairs
@@ -30,15 +29,20 @@ class SingleChange:
 
 
 async def single_changes(
-    seed: Candidate, winner: Candidate, val: Sequence[Example], evaluator: Evaluator
+    seed: Candidate, changes: Mapping[str, str], val: Sequence[Example], evaluator: Evaluator
 ) -> tuple[SingleChange, ...]:
-    """Play each change alone on val, as far as the budget goes; nothing where there is only one.
+    """Play each change alone on val, as far as the budget goes.
 
     It explains a winner and chooses nothing, so it is done after the test with what is left.
+
+    Args:
+        seed: With its rollouts on val.
+        changes: The winner's texts that differ from the seed's, by agent.
+        val: The val split.
+        evaluator: Who plays.
     """
-    texts = changed(seed.bundle, winner.bundle)
     found: list[SingleChange] = []
-    for agent, text in texts.items() if len(texts) > 1 else ():
+    for agent, text in changes.items():
         try:
             rollouts = await evaluator.evaluate(val, seed.bundle.with_texts({agent: text}))
         except BudgetExhaustedError:

@@ -3,7 +3,7 @@
 Run `python -m cotune.experiments.benchmarks.judge_calibration FOLDER`, then the command that it
 prints. Three simulated people annotate each exchange, each wrong in one item of ten, so that a
 judge who knew the truth would agree with their majority in 97 % and a person with the others in
-about 86 %. The rubric's words are as bare as a hurried person writes them.
+about 82 %. The rubric's words are as bare as a hurried person writes them.
 """
 
 from __future__ import annotations

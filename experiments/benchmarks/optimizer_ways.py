@@ -93,13 +93,14 @@ class Variant:
 
 
 SEARCH: Mapping[str, Any] = {
-    "minibatch": 8,
+    "parents": "top_k_pareto",
+    "minibatch": 5,
     "patience": 1000,
     "agents": "blame",
     "agents_at_once": 5,
     "exploration": 0.0,
-    "acceptance": "race",
-    "race": {"step": 8, "most": 32, "confidence": 0.8},
+    "acceptance": "minibatch",
+    "race": {"step": 5, "most": 20, "confidence": 0.8},
     "val": "halving",
     "merge": True,
 }
@@ -108,10 +109,11 @@ ABLATIONS: Mapping[str, Variant] = {
     "without blame (in turn)": Variant({"agents": "round_robin"}),
     "without blame (all)": Variant({"agents": "all"}),
     "without joint proposals": Variant(joint=False),
-    "without racing": Variant({"acceptance": "minibatch"}),
+    "with racing": Variant({"acceptance": "race"}),
     "without halving": Variant({"val": "full"}),
     "without merge": Variant({"merge": False}),
     "two agents at once": Variant({"agents_at_once": 2}),
+    "any on the front as parent": Variant({"parents": "pareto"}),
     "the best on val as parent": Variant({"parents": "current_best"}),
 }
 

@@ -80,7 +80,7 @@ def test_a_run_leaves_everything_in_its_folder(once: _Once) -> None:
 
 def test_the_record_has_what_each_stage_used(once: _Once) -> None:
     stages = {stage.name: stage for stage in once.record.stages}
-    assert list(stages) == ["noise", "search", "selection", "test"]
+    assert list(stages) == ["noise", "search", "selection", "test", "single changes"]
     assert sum(stage.rollouts for stage in stages.values()) == once.record.rollouts
     assert stages["test"].rollouts == 32
     assert all(stage.rollouts <= stage.planned for stage in stages.values())
