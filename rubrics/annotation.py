@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ..agents.form_version import of_version
 from ..agents.json_lines import stream_json_lines, write_json_lines
 from .rubric import Rubric
 from .verdict import Status
@@ -58,7 +60,7 @@ class Annotation(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: int = VERSION
+    version: Annotated[int, of_version(VERSION)] = VERSION
     conversation: str = Field(min_length=1)
     criterion: str = Field(min_length=1)
     annotator: str = Field(min_length=1)
@@ -67,15 +69,6 @@ class Annotation(BaseModel):
     rationale: str = ""
     turn: int | None = Field(default=None, ge=0)
     time: datetime | None = None
-
-    @field_validator("version")
-    @classmethod
-    def _is_known(cls, version: int) -> int:
-        if version != VERSION:
-            raise ValueError(
-                f"this cotune reads version {VERSION}; a newer version needs a newer cotune"
-            )
-        return version
 
     @model_validator(mode="after")
     def _value_goes_with_status(self) -> Annotation:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..agents.errors import CotuneError, UsageError
 from ..agents.fingerprint import fingerprint
+from ..agents.form_version import of_version
 from ..agents.models import ModelSettings
 from ..agents.problem import problems_of
 from ..agents.prompts import Prompt, PromptBundle
@@ -213,7 +214,7 @@ class JudgeCard(_Part):
         seal: Short hash of all the rest, so that it is noticed when somebody edits it.
     """
 
-    version: int = VERSION
+    version: Annotated[int, of_version(VERSION)] = VERSION
     cotune: str
     created: datetime
     model: ModelSettings
@@ -230,15 +231,6 @@ class JudgeCard(_Part):
     weak: tuple[str, ...]
     cost: CardCost
     seal: str = ""
-
-    @field_validator("version")
-    @classmethod
-    def _is_known(cls, version: int) -> int:
-        if version != VERSION:
-            raise ValueError(
-                f"this cotune reads version {VERSION}; a newer version needs a newer cotune"
-            )
-        return version
 
     def sealed(self) -> JudgeCard:
         """Return the card with a seal on all that it says now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from ..agents.errors import Fault, FaultOrigin
+from ..agents.form_version import of_version
 from ..simulation.trajectory import Trajectory
 from .credit import credit
 from .rubric import Rubric
@@ -80,7 +81,7 @@ class Ruling(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: int = VERSION
+    version: Annotated[int, of_version(VERSION)] = VERSION
     number: int = Field(ge=1)
     scenario: str
     label: dict[str, Any]
@@ -91,15 +92,6 @@ class Ruling(BaseModel):
     score: Score | None = None
     verdicts: tuple[Verdict, ...] = ()
     blame: tuple[Share, ...] = ()
-
-    @field_validator("version")
-    @classmethod
-    def _is_known(cls, version: int) -> int:
-        if version != VERSION:
-            raise ValueError(
-                f"this cotune reads version {VERSION}; a newer version needs a newer cotune"
-            )
-        return version
 
     @field_validator("score")
     @classmethod

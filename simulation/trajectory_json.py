@@ -19,10 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..agents.assistant import AgentCall, Reply, ToolCall
 from ..agents.errors import Fault, FaultOrigin, UsageError
+from ..agents.form_version import of_version
 from ..agents.problem import problems_of
 from .trajectory import StopReason, Trajectory, Turn
 
@@ -97,22 +98,13 @@ class FaultRecord(_Record):
 class TrajectoryRecord(_Record):
     """A `Trajectory` with the version of its form."""
 
-    version: int
+    version: Annotated[int, of_version(VERSION)]
     scenario: str
     initial_state: dict[str, Any]
     turns: list[TurnRecord]
     stop: StopReason
     fault: FaultRecord | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("version")
-    @classmethod
-    def _is_known(cls, version: int) -> int:
-        if version != VERSION:
-            raise ValueError(
-                f"this cotune reads version {VERSION}; a newer version needs a newer cotune"
-            )
-        return version
 
     def restored(self) -> Trajectory:
         """Return the trajectory."""
