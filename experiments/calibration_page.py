@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from ..agents.prompts import PromptBundle
 from ..rubrics.comparison import Measure
 from ..rubrics.judge_card import JudgeCard
 from .agreement_tables import told
 from .calibration_card import headline
 from .calibration_tables import difference, kept, rows_of
+from .page import page_template
 
 _MEASURES = {Measure.RAW: "Raw agreement", Measure.KAPPA: "Kappa: agreement beyond chance"}
 
@@ -21,15 +20,8 @@ def render_card(card: JudgeCard, seed: PromptBundle) -> str:
         card: The card.
         seed: The prompts before calibration.
     """
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"told": told, "difference": difference}
-    return environment.get_template("judge_card.html.j2").render(
+    page = page_template("judge_card.html.j2", told=told, difference=difference)
+    return page.render(
         card=card,
         headline=headline(card),
         measures=_MEASURES,

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -21,6 +20,7 @@ from .charts import front_figure, score_figure
 from .conclusion import bounds, headline, joint_sentence, number, reading, sentence, signed
 from .contrast import Contrast
 from .front_charts import lineage_figure, pair_figure, scenario_figure
+from .page import page_template
 from .report_rows import held_out_rows
 from .run_record import RunRecord, config_yaml
 from .shown_contrast import shown
@@ -36,20 +36,10 @@ def render_report(record: RunRecord, contrasts: Sequence[Contrast] = ()) -> str:
         record: The run.
         contrasts: The conversations of its test that changed most.
     """
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    page = page_template(
+        "report.html.j2", number=number, signed=signed, bounds=bounds, source_hash=_source_hash
     )
-    environment.filters |= {
-        "number": number,
-        "signed": signed,
-        "bounds": bounds,
-        "source_hash": _source_hash,
-    }
-    return environment.get_template("report.html.j2").render(
+    return page.render(
         run=record,
         headline=headline(record.conclusion),
         sentence=sentence(record),

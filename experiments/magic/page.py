@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from ..page import page_template
 from .figure import held_out_figure
 from .record import MagicRecord
 from .tables import differences_table, nodes_table, published_table, safety, scores_table
@@ -16,17 +16,10 @@ FILE_NAME = "magic.html"
 
 def render_page(record: MagicRecord) -> str:
     """Return the page; the same record gives the same page."""
-    environment = Environment(
-        loader=PackageLoader("cotune.experiments", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     figure = held_out_figure(record).to_html(
         full_html=False, include_plotlyjs=True, div_id="held-out", config={"displayModeBar": False}
     )
-    return environment.get_template("magic.html.j2").render(
+    return page_template("magic.html.j2").render(
         run=record,
         scores=scores_table(record),
         differences=differences_table(record),
