@@ -19,6 +19,7 @@ from ..rubrics.rubric_file import load_rubric
 from ..rubrics.ruling_file import write_rulings
 from ..rubrics.subject import ConversationRecord, SubjectKind
 from ..rubrics.tally import Tally
+from ..rubrics.verdict_journal import VerdictJournal
 from ..simulation.journal import Journal
 from ..simulation.trajectory_file import read_trajectories
 from .judge_model import JudgeSource
@@ -131,7 +132,8 @@ class JudgingRun:
                 lm = stack.enter_context(open_models(settings, ledger, budget))[Role.JUDGE]
                 judge = self.model.judge(lm, self.rubric)
                 at_once = lm.settings.concurrency
-            judging = Judging(self.rubric, judge, journal, ledger, budget, observer, at_once)
+            decisions = VerdictJournal(self.rubric, judge, journal, ledger, budget)
+            judging = Judging(decisions, observer, at_once)
             return asyncio.run(self._judge(judging, lm))
 
     async def _judge(self, judging: Judging, lm: LanguageModel | None) -> Tally:

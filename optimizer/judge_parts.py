@@ -86,10 +86,11 @@ class JudgeParts:
             FaultError: The judge could not be asked.
         """
         decisions = self._decisions(name, candidate, repeat)
-        known = decisions.known(decisions.key(record))
+        key = decisions.key(record)
+        known = decisions.known(key)
         if known is not None:  # it counts with the rollout that asked first
             return known.verdicts, {}
-        decided = await decisions.decide(record)
+        decided = await decisions.decide(key, record)
         return decided.verdicts.verdicts, decided.spending
 
     def recall(

@@ -89,7 +89,7 @@ class SystemTask:
         if played.trajectory.fault is not None:
             return self._broken(record, played)
         try:
-            decided = await self.decisions.decide(record)
+            decided = await self.decisions.decide(self.decisions.key(record), record)
         except FaultError as error:
             return Rollout(example.id, None, spending=played.spending, fault=error.fault)
         return self._judged(record, played, decided)

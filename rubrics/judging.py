@@ -5,16 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Protocol
 
-from ..agents.budget import Budget
 from ..agents.errors import Fault, FaultError
-from ..agents.ledger import Ledger
-from ..simulation.journal import Journal
 from ..simulation.paused import PausedError, allowed_faults
-from .judge import Judge
-from .rubric import Rubric
 from .ruling import Ruling, rule, rule_on_fault
 from .subject import ConversationRecord
 from .verdict_journal import VerdictJournal
@@ -55,22 +49,14 @@ class Judging:
     run.
 
     Attributes:
-        rubric: By what is judged.
-        judge: Who decides what checks leave open; nobody when None.
-        journal: Where verdicts are kept.
-        ledger: Where calls are counted.
-        budget: What limits them.
+        decisions: By what and by whom is judged, and where verdicts are kept.
         observer: Who is told.
         concurrency: Conversations that are judged at once.
         fault_threshold: Share of conversations that may be lost before the run pauses.
         lost: Why conversations were lost, by journal key.
     """
 
-    rubric: Rubric
-    judge: Judge | None
-    journal: Journal
-    ledger: Ledger
-    budget: Budget
+    decisions: VerdictJournal
     observer: JudgingObserver
     concurrency: int = 1
     fault_threshold: float = 0.05
@@ -78,7 +64,7 @@ class Judging:
     _begun: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._decisions.account.count_in_vain()
+        self.decisions.account.count_in_vain()
 
     async def run(self, cases: Iterable[Case], total: int) -> None:
         """Decide all cases that are not in the journal.
@@ -114,33 +100,28 @@ class Judging:
     def rulings(self, cases: Iterable[Case]) -> Iterator[Ruling]:
         """Yield what is known of each case, in their order; those not yet judged are left out."""
         for case in cases:
-            trajectory, key = case.record.trajectory, self._decisions.key(case.record)
+            trajectory, key = case.record.trajectory, self.decisions.key(case.record)
             fault = trajectory.fault or self.lost.get(key)
             if fault is not None:
-                yield rule_on_fault(
-                    case.number, trajectory, self.rubric, self._decisions.checked_by, fault
-                )
-            elif (verdicts := self._decisions.known(key)) is not None:
-                yield rule(case.number, case.record, self.rubric, verdicts)
+                by = self.decisions.checked_by
+                yield rule_on_fault(case.number, trajectory, self.decisions.rubric, by, fault)
+            elif (verdicts := self.decisions.known(key)) is not None:
+                yield rule(case.number, case.record, self.decisions.rubric, verdicts)
 
     async def _decide(self, case: Case) -> None:
-        key = self._decisions.key(case.record)
+        key = self.decisions.key(case.record)
         if case.record.trajectory.fault is not None or key in self._begun:
             self.observer.decided(case, replayed=False)
             return
         self._begun.add(key)
         try:
-            decided = await self._decisions.decide(case.record)
+            decided = await self.decisions.decide(key, case.record)
         except FaultError as error:
             self.lost[key] = error.fault
             self.observer.lost(case, error.fault)
         else:
             self.observer.decided(case, replayed=decided.replayed)
         await asyncio.sleep(0)  # a long replay, too, lets others have their turn
-
-    @cached_property
-    def _decisions(self) -> VerdictJournal:
-        return VerdictJournal(self.rubric, self.judge, self.journal, self.ledger, self.budget)
 
     def _check_faults(self, total: int) -> None:
         """Pause when too many are lost."""

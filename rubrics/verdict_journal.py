@@ -69,14 +69,17 @@ class VerdictJournal:
         kept = self.journal.get(key)
         return None if kept is None else _verdicts(kept)
 
-    async def decide(self, record: ConversationRecord) -> Decided:
+    async def decide(self, key: str, record: ConversationRecord) -> Decided:
         """Return the verdicts of a conversation that did not break off.
+
+        Args:
+            key: Its journal key; see `key`.
+            record: The conversation.
 
         Raises:
             FaultError: The judge could not be asked; nothing is kept, and what it cost is noted.
             CotuneError: The run cannot go on.
         """
-        key = self.key(record)
         kept = self.journal.get(key)
         if kept is not None:
             spending = spending_from_json(kept["spending"])

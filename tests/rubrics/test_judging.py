@@ -20,6 +20,7 @@ from cotune.rubrics.rubric import Rubric
 from cotune.rubrics.ruling import Ruling, Standing
 from cotune.rubrics.subject import ConversationRecord
 from cotune.rubrics.verdict import Status, Verdict
+from cotune.rubrics.verdict_journal import VerdictJournal
 from cotune.rubrics.verdicts import Verdicts
 from cotune.simulation.journal import Journal
 from cotune.simulation.paused import PausedError
@@ -108,7 +109,8 @@ def invocation(
     judge, watching = CountingJudge(ledger, budget, unreadable, name), Watching()
     asked: Judge = judge
     with Journal(folder / "journal.sqlite") as journal:
-        judging = Judging(RUBRIC, asked, journal, ledger, budget, watching, 3, fault_threshold)
+        decisions = VerdictJournal(RUBRIC, asked, journal, ledger, budget)
+        judging = Judging(decisions, watching, 3, fault_threshold)
         yield Invocation(judging, judge, watching)
 
 
@@ -215,7 +217,7 @@ async def test_a_spent_budget_stops_and_more_of_it_goes_on(tmp_path: Path):
 async def test_without_a_judge_only_checks_decide(tmp_path: Path):
     with Journal(tmp_path / "journal.sqlite") as journal:
         budget = Budget(Limits(rollouts=10))
-        judging = Judging(RUBRIC, None, journal, Ledger(), budget, Watching())
+        judging = Judging(VerdictJournal(RUBRIC, None, journal, Ledger(), budget), Watching())
         await judging.run(CASES, len(CASES))
         rulings = list(judging.rulings(CASES))
     assert {each.standing for each in rulings} == {Standing.NOT_APPLICABLE}
