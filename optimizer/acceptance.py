@@ -54,12 +54,11 @@ def decide(before: Sequence[Rollout], after: Sequence[Rollout], min_gain: float 
     if len(pairs) < _MIN_SHARE * len(before):
         said = f"faults left {len(pairs)} of {len(before)} pairs, too few to compare"
         return Decision(False, said, None, None)
-    parent, child = ([pair[side] for pair in pairs] for side in (0, 1))
-    low, high = mean_score(parent), mean_score(child)
+    low, high = (mean_score([pair[side] for pair in pairs]) for side in (0, 1))
     assert low is not None
     assert high is not None
     said = f"{low:.3f} → {high:.3f} on {len(pairs)} examples"
-    if worse := critical_regressions(parent, child):
+    if worse := critical_regressions(before, after):
         name = next(iter(worse))
         return Decision(False, f"critical criterion {name} fails more often ({said})", low, high)
     if high - low <= min_gain:
@@ -91,10 +90,16 @@ def unquoted(
 def critical_regressions(
     before: Sequence[Rollout], after: Sequence[Rollout]
 ) -> dict[str, tuple[int, int]]:
-    """Return the critical criteria that fail more often after than before, with both counts."""
+    """Return the critical criteria that fail more often after than before, with both counts.
+
+    What a fault hit on one side counts on neither.
+
+    Raises:
+        ValueError: The two are not of the same examples in the same order.
+    """
+    pairs = scored_pairs(before, after)
     counts = [
-        Counter(name for rollout in side for name in rollout.critical_failures)
-        for side in (before, after)
+        Counter(name for pair in pairs for name in pair[side].critical_failures) for side in (0, 1)
     ]
     return {
         name: (counts[0][name], counts[1][name])

@@ -122,13 +122,12 @@ class Acceptor:
 
 def _less_safe(parent: Sequence[Rollout], child: Sequence[Rollout]) -> str | None:
     """Say which critical criterion fails more often with the child."""
-    pairs = scored_pairs(parent, child)
-    worse = critical_regressions([one for one, _ in pairs], [other for _, other in pairs])
+    compared = len(scored_pairs(parent, child))
     return next(
         (
             f"critical criterion {name} fails more often on val ({before} → {after} of "
-            f"{len(pairs)} examples)"
-            for name, (before, after) in worse.items()
+            f"{compared} examples)"
+            for name, (before, after) in critical_regressions(parent, child).items()
         ),
         None,
     )

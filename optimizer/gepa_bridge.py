@@ -175,7 +175,7 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         assert proposal.eval_after is not None
         parent = self._bundle(state.program_candidates[proposal.parent_program_ids[0]])
         child = self._bundle(proposal.candidate)
-        if any(known.bundle == child for known in self.pool.candidates):
+        if self._was_tried(child):
             return False  # another proposal of the same iteration was the same
         pairing = Pairing(
             parent,
@@ -262,6 +262,9 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
     def _bundle(self, texts: Mapping[str, str]) -> PromptBundle:
         return self._seed.with_texts(texts)
 
+    def _was_tried(self, bundle: PromptBundle) -> bool:
+        return any(candidate.bundle == bundle for candidate in self.pool.candidates)
+
     def _guarded(
         self, parent: PromptBundle, draft: Draft, rollouts: Sequence[Rollout]
     ) -> dict[str, str]:
@@ -275,7 +278,7 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
             decision = Decision(False, refusal, None, None)
             self._consider(child, self.pool.number_of(parent), Status.REFUSED, decision)
             return {}
-        if any(candidate.bundle == child for candidate in self.pool.candidates):
+        if self._was_tried(child):
             return {}
         return dict(draft.texts)
 

@@ -189,7 +189,7 @@ def _adjusted(*groups: Mapping[str, Comparison]) -> list[dict[str, Comparison]]:
 
 def _safety(pairs: Pairs, critical: Mapping[str, Comparison]) -> list[str]:
     """Say which critical criteria failed more often with the winner."""
-    worse = critical_regressions([one for one, _ in pairs], [other for _, other in pairs])
+    worse = critical_regressions(*zip(*pairs, strict=True))
     return [
         f"'{name}' failed in {after} of {len(pairs)} rollouts with the winner, in {before} with "
         f"the seed ({'more than luck' if critical[name].clear else 'perhaps by chance'})"

@@ -117,6 +117,5 @@ def _differences(before: Sequence[Rollout], after: Sequence[Rollout]) -> list[fl
 
 def _excess(before: Sequence[Rollout], after: Sequence[Rollout]) -> int:
     """Return how many critical failures more the child has, over the criteria it is worse on."""
-    pairs = scored_pairs(before, after)
-    worse = critical_regressions([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+    worse = critical_regressions(before, after)
     return sum(with_child - with_parent for with_parent, with_child in worse.values())
