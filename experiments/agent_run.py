@@ -28,10 +28,7 @@ from ..rubrics.subject import CallRecord, SubjectKind
 from ..rubrics.verdict import Status
 from .config import RunConfig
 from .contrast import Contrast
-from .model_access import require_known
-from .run import Built, Means, Run
-from .run_folder import make_writable
-from .run_record import RunAbout, installed_versions
+from .run import Built, Means, Run, about_run
 from .seed_prompts import load_seed
 
 
@@ -65,19 +62,8 @@ class AgentRun(Run):
         _require_fitting(splits, agent, rubric)
         plan = make_plan(config, splits)
         folder = config.out / f"{name}-{_run_id(config, seed, rubric)}"
-        about = RunAbout(
-            name=folder.name,
-            kind="agent",
-            config=config.model_dump(mode="json"),
-            rubric=rubric,
-            simulated=config.models.task.is_scripted,
-            versions=installed_versions(),
-            command=command,
-        )
-        run = cls(config, seed, splits, rubric, plan, folder, about, agent)
-        require_known(run.models())
-        make_writable(folder)
-        return run
+        about = about_run("agent", folder, config, rubric, command)
+        return cls(config, seed, splits, rubric, plan, folder, about, agent).checked()
 
     @property
     def subject(self) -> str:

@@ -20,7 +20,7 @@ class Stage:
     """One stage of a run.
 
     Attributes:
-        name: `noise`, `search`, `selection` or `test`.
+        name: `noise`, `search`, `selection`, `test` or `single changes`.
         planned: Rollouts it may use.
         rollouts: Rollouts it used, replayed ones included.
         faults: Rollouts it lost, by the origin of the fault.

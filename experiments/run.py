@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.connect import Served, connect
@@ -28,9 +28,9 @@ from ..rubrics.rubric import Rubric
 from ..simulation.journal import Journal
 from .config import RunConfig
 from .contrast import Contrast
-from .model_access import check_reachable, serving
-from .run_folder import JOURNAL
-from .run_record import RunAbout
+from .model_access import check_reachable, require_known, serving
+from .run_folder import JOURNAL, make_writable
+from .run_record import RunAbout, installed_versions
 
 GoOn = Callable[[Survey], bool]
 """Whether to spend the budget, now that it is known what it buys."""
@@ -94,6 +94,27 @@ class Finished:
     contrasts: tuple[Contrast, ...] = ()
 
 
+def about_run(
+    kind: str,
+    folder: Path,
+    config: RunConfig,
+    rubric: Rubric,
+    command: str,
+    started_from: Sequence[str] = (),
+) -> RunAbout:
+    """Return what is known of a run before it begins; see `RunAbout`."""
+    return RunAbout(
+        name=folder.name,
+        kind=kind,
+        config=config.model_dump(mode="json"),
+        rubric=rubric,
+        simulated=config.models.task.is_scripted,
+        versions=installed_versions(),
+        command=command,
+        started_from=tuple(started_from),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Run(ABC):
     """Everything about a run that can be checked before anything is spent.
@@ -115,6 +136,16 @@ class Run(ABC):
     plan: Plan
     folder: Path
     about: RunAbout
+
+    def checked(self) -> Self:
+        """Return the run when its models are known and its folder can be written.
+
+        Raises:
+            CotuneError: A model cannot be used, or the folder cannot be written.
+        """
+        require_known(self.models())
+        make_writable(self.folder)
+        return self
 
     @property
     @abstractmethod

@@ -56,7 +56,6 @@ class RunAbout:
         simulated: Whether a scripted model answers instead of a language model.
         versions: Of Python and the packages that can change a result.
         command: What was typed.
-        single_changes: What each agent's part of a joint winner earns alone; see `RunResult`.
         started_from: What prompts of other runs it starts from, a sentence each.
     """
 

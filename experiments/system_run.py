@@ -34,10 +34,7 @@ from .config import RunConfig
 from .contrast import Contrast, most_changed
 from .conversing import engine_of, models_of, require_playable, setup_of
 from .judge_model import JudgeModel, JudgeSource
-from .model_access import require_known
-from .run import Built, Means, Run
-from .run_folder import make_writable
-from .run_record import RunAbout, installed_versions
+from .run import Built, Means, Run, about_run
 from .seed_prompts import load_seed
 from .warm_start import WarmStart, warm_started
 
@@ -76,20 +73,10 @@ class SystemRun(Run):
         splits = config.system.load_splits(config.simulation.scenarios)
         plan = make_plan(config, splits)
         folder = config.out / f"system-{_run_id(config, seed, rubric)}"
-        about = RunAbout(
-            name=folder.name,
-            kind="system",
-            config=config.model_dump(mode="json"),
-            rubric=rubric,
-            simulated=config.models.task.is_scripted,
-            versions=installed_versions(),
-            command=command,
-            started_from=tuple(start.sentence for start in warm_starts),
-        )
+        started_from = [start.sentence for start in warm_starts]
+        about = about_run("system", folder, config, rubric, command, started_from)
         run = cls(config, seed, splits, rubric, plan, folder, about, judge, warm_starts)
-        require_known(run.models())
-        make_writable(folder)
-        return run
+        return run.checked()
 
     def require_calibrated(self, kappa: float) -> None:
         """Refuse a judge without a card, or one that agrees less with people than this.
