@@ -15,6 +15,22 @@ from typing import Annotated
 
 import typer
 
+from .commands.arguments import (
+    AnnotationFiles,
+    ApiBase,
+    AsJson,
+    ConversationTokens,
+    JudgeApiBase,
+    JudgeApiKeyEnv,
+    Model,
+    NoMlflow,
+    Out,
+    RecordAsJson,
+    Seed,
+    Tokens,
+    Usd,
+)
+
 app = typer.Typer(
     name="cotune",
     no_args_is_help=True,
@@ -25,23 +41,6 @@ optimize = typer.Typer(no_args_is_help=True, help="Optimize prompts against a ru
 config = typer.Typer(no_args_is_help=True, help="About configuration files.")
 app.add_typer(optimize, name="optimize")
 app.add_typer(config, name="config")
-
-Model = Annotated[
-    str | None,
-    typer.Option(
-        help="Model to run on: 'local' (embedded), 'scripted' (a simulation), or a LiteLLM model "
-        "string such as openai/gpt-4.1-mini.",
-    ),
-]
-ApiBase = Annotated[
-    str | None, typer.Option(help="Address of an OpenAI-compatible endpoint for --model.")
-]
-Seed = Annotated[int | None, typer.Option(min=0, help="Same seed, same run.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for the runs.")]
-NoMlflow = Annotated[
-    bool, typer.Option("--no-mlflow", "--no-track", help="Do not track the run in MLflow.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the run's record as JSON.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -70,7 +69,7 @@ def quickstart(
     seed: Seed = None,
     out: Out = None,
     no_mlflow: NoMlflow = False,
-    as_json: AsJson = False,
+    as_json: RecordAsJson = False,
 ) -> None:
     """Optimize the grocery assistant, or one of its agents, up to a held-out result."""
     from .commands.options import Options
@@ -100,7 +99,7 @@ def optimize_agent(
     seed: Seed = None,
     out: Out = None,
     no_mlflow: NoMlflow = False,
-    as_json: AsJson = False,
+    as_json: RecordAsJson = False,
 ) -> None:
     """Evolve one agent's prompt with GEPA against a localized rubric."""
     from .commands.optimize import run
@@ -115,7 +114,7 @@ def optimize_system(
     rollouts: Annotated[
         int | None, typer.Option(min=1, help="Conversations to play at most, the test included.")
     ] = None,
-    usd: Annotated[float | None, typer.Option(help="US dollars to spend at most.")] = None,
+    usd: Usd = None,
     started_from: Annotated[
         list[Path] | None,
         typer.Option(
@@ -136,7 +135,7 @@ def optimize_system(
     seed: Seed = None,
     out: Out = None,
     no_mlflow: NoMlflow = False,
-    as_json: AsJson = False,
+    as_json: RecordAsJson = False,
 ) -> None:
     """Tune the prompts of all agents together on simulated conversations (MAMuT)."""
     from .commands.optimize import run_system
@@ -220,12 +219,8 @@ def judge(
         Path | None,
         typer.Option(help="The card of a calibrated judge, in place of --judge.", dir_okay=False),
     ] = None,
-    api_base: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible endpoint for --judge.")
-    ] = None,
-    api_key_env: Annotated[
-        str | None, typer.Option(help="Environment variable that holds the key of --judge.")
-    ] = None,
+    api_base: JudgeApiBase = None,
+    api_key_env: JudgeApiKeyEnv = None,
     strategy: Annotated[
         str,
         typer.Option(
@@ -236,11 +231,9 @@ def judge(
     repeats: Annotated[
         int, typer.Option(min=1, max=99, help="How often to ask; the majority counts.")
     ] = 1,
-    conversation_tokens: Annotated[
-        int | None, typer.Option(min=100, help="What a conversation may take before it is cut.")
-    ] = None,
-    tokens: Annotated[int | None, typer.Option(min=1, help="Tokens to use at most.")] = None,
-    usd: Annotated[float | None, typer.Option(help="US dollars to spend at most.")] = None,
+    conversation_tokens: ConversationTokens = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Judge recorded conversations by a rubric: checks first, then a model if there is one."""
@@ -284,7 +277,7 @@ def gate(
     file: Annotated[
         Path | None, typer.Option(help="Thresholds as YAML, with the sections min and max.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Hold verdicts against thresholds; exit code 1, and why, when one is missed."""
     from .commands.gate import run
@@ -294,9 +287,7 @@ def gate(
 
 @app.command()
 def agreement(
-    annotations: Annotated[
-        list[Path], typer.Argument(help="Annotations files, as JSON lines.", dir_okay=False)
-    ],
+    annotations: AnnotationFiles,
     verdicts: Annotated[
         Path | None,
         typer.Option(help="What `cotune judge` wrote, to hold it against people.", dir_okay=False),
@@ -315,7 +306,7 @@ def agreement(
     confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
     resamples: Annotated[int, typer.Option(min=200, help="Of the bootstrap.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how far people agree, and how far a judge agrees with them."""
     from .commands.agreement import AgreementOptions, run

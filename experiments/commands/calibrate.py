@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .arguments import (
+    AnnotatedConversations,
+    AnnotationFiles,
+    ConversationTokens,
+    JudgeApiBase,
+    JudgeApiKeyEnv,
+    Played,
+    Tokens,
+    Usd,
+)
+
 if TYPE_CHECKING:
     from ..calibration_run import CalibrationRun
 
@@ -14,10 +25,8 @@ CARD, PAGE, PROMPTS = "judge-card.json", "judge-card.html", "prompts"
 
 
 def calibrate(
-    annotations: Annotated[
-        list[Path], typer.Argument(help="Annotations files, as JSON lines.", dir_okay=False)
-    ],
-    trajectories: Annotated[Path, typer.Option(help="The conversations that were annotated.")],
+    annotations: AnnotationFiles,
+    trajectories: AnnotatedConversations,
     rubric: Annotated[str, typer.Option(help="A pack or a YAML file.")],
     judge: Annotated[
         str, typer.Option(help="Model that judges: 'local', 'scripted', or a LiteLLM model string.")
@@ -29,7 +38,7 @@ def calibrate(
         str | None,
         typer.Option(help="Model that writes the prompts; without one, lessons do."),
     ] = None,
-    scenarios: Annotated[str | None, typer.Option(help="What was played: a pack or file.")] = None,
+    scenarios: Played = None,
     gold: Annotated[
         str, typer.Option(help="How several people become one: majority, mean, dawid-skene.")
     ] = "majority",
@@ -47,18 +56,12 @@ def calibrate(
     rollouts: Annotated[
         int, typer.Option(min=1, help="Conversations to judge at most, the test included.")
     ] = 1000,
-    tokens: Annotated[int | None, typer.Option(min=1, help="Tokens to use at most.")] = None,
-    usd: Annotated[float | None, typer.Option(help="US dollars to spend at most.")] = None,
-    api_base: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible endpoint for --judge.")
-    ] = None,
-    api_key_env: Annotated[
-        str | None, typer.Option(help="Environment variable that holds the key of --judge.")
-    ] = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    api_base: JudgeApiBase = None,
+    api_key_env: JudgeApiKeyEnv = None,
     repeats: Annotated[int, typer.Option(min=1, max=99, help="How often to ask.")] = 1,
-    conversation_tokens: Annotated[
-        int | None, typer.Option(min=100, help="What a conversation may take before it is cut.")
-    ] = None,
+    conversation_tokens: ConversationTokens = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same run.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("cotune-runs"),
     mlflow: Annotated[

@@ -8,21 +8,29 @@ from typing import Annotated
 
 import typer
 
+from .arguments import (
+    AnnotatedConversations,
+    AsJson,
+    Played,
+    Tokens,
+    Usd,
+)
+
 
 def judge_check(
     annotations: Annotated[
         list[Path], typer.Argument(help="New annotations, as JSON lines.", dir_okay=False)
     ],
     card: Annotated[Path, typer.Option(help="The judge's card.", dir_okay=False)],
-    trajectories: Annotated[Path, typer.Option(help="The conversations that were annotated.")],
+    trajectories: AnnotatedConversations,
     rubric: Annotated[str, typer.Option(help="The pack or file the card was made with.")],
-    scenarios: Annotated[str | None, typer.Option(help="What was played: a pack or file.")] = None,
-    tokens: Annotated[int | None, typer.Option(min=1, help="Tokens to use at most.")] = None,
-    usd: Annotated[float | None, typer.Option(help="US dollars to spend at most.")] = None,
+    scenarios: Played = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     out: Annotated[Path, typer.Option(help="Folder for verdicts and journal.")] = Path(
         "judge-check"
     ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Judge newly annotated conversations; exit code 1 when agreement has fallen."""
     from rich.console import Console
