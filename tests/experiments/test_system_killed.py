@@ -5,22 +5,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cotune.simulation.journal import Journal
-
+from ..forked_runs import Forked, ForkedRuns, forked_runs
 from .command_line import cotune, record, run_folder, same, start
 from .system_runs import typed, write_config
 
@@ -46,73 +40,25 @@ SMALL: dict[str, Any] = {
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
 
 
-@dataclass
-class Played:
-    """What one process did: the journal keys of its calls, and its record if it ended."""
-
-    calls: list[str] = field(default_factory=list)
-    record: dict[str, Any] | None = None
-
-    def kept(self, runs: Path) -> set[str]:
-        """Return the keys of its calls that have a result in the journal."""
-        with Journal(run_folder(runs) / "journal.sqlite") as journal:
-            return {key for key in self.calls if journal.get(key) is not None}
-
-
-@dataclass
-class Runs:
-    """The process that runs are forked from."""
-
-    process: subprocess.Popen[str]
-
-    def play(self, config: Path, kill_after: int | None = None) -> Played:
-        """Run to the end, or kill the run after so many answers."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(config, file=self.process.stdin, flush=True)
-        played, pid = Played(), 0
-        for line in self.process.stdout:
-            match json.loads(line):
-                case ["pid", number]:
-                    pid = number
-                case ["call", key]:
-                    played.calls.append(key)
-                case ["end", ended]:
-                    played.record = ended
-                case ["gone", status]:
-                    assert status in (0, signal.SIGKILL)
-                    return played
-            if pid and kill_after is not None and len(played.calls) >= kill_after:
-                with suppress(ProcessLookupError):  # on a busy machine it may have ended
-                    os.kill(pid, signal.SIGKILL)
-                pid = 0
-        raise AssertionError("the process that runs are forked from is gone")
+@pytest.fixture(scope="module")
+def runs() -> Iterator[ForkedRuns]:
+    with forked_runs(Path(__file__).with_name("killable_system.py")) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
-def runs() -> Iterator[Runs]:
-    command = [sys.executable, Path(__file__).with_name("killable_system.py")]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield Runs(process)
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-@pytest.fixture(scope="module")
-def whole(runs: Runs, tmp_path_factory: pytest.TempPathFactory) -> Played:
+def whole(runs: ForkedRuns, tmp_path_factory: pytest.TempPathFactory) -> Forked:
     """A run that nothing interrupts."""
     played = runs.play(write_config(tmp_path_factory.mktemp("whole"), **SMALL))
-    assert played.record is not None
-    assert len(played.record["candidates"]) > 2
+    assert played.ended is not None
+    assert len(played.ended["candidates"]) > 2
     kinds = {key.partition(":")[0] for key in played.calls}
     assert kinds == {"conversation", "verdicts", "proposal"}
     return played
 
 
 def test_killed_at_random_points_it_ends_the_same_and_pays_nothing_twice(
-    runs: Runs, whole: Played, tmp_path: Path
+    runs: ForkedRuns, whole: Forked, tmp_path: Path
 ) -> None:
     chance = random.Random(4)
     for point in chance.sample(range(1, len(whole.calls)), KILLS):
@@ -120,9 +66,9 @@ def test_killed_at_random_points_it_ends_the_same_and_pays_nothing_twice(
         folder.mkdir()
         config = write_config(folder, **SMALL)
         killed = runs.play(config, kill_after=point)
-        kept = killed.kept(folder / "cotune-runs")
+        kept = killed.kept(run_folder(folder / "cotune-runs") / "journal.sqlite")
         rest = runs.play(config)
-        assert rest.record == whole.record
+        assert rest.ended == whole.ended
         assert kept.isdisjoint(rest.calls), "what is in the journal is never asked again"
         assert len(set(killed.calls) - kept) <= 2 * IN_FLIGHT, "only what was in flight is lost"
 

@@ -1,20 +1,14 @@
-"""A process that forks one run per line it reads, so that runs can be killed at no great cost.
-
-It reads paths of journals and writes JSON lines: `["pid", number]` when a run begins, `["call",
-key]` for every model call with the journal key it is charged to, `["end", outcome]` when a run
-ends by itself, and `["gone", status]` in any case.
-"""
+"""Runs that can be killed; see `forking.py`. The paths are of journals."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import sys
 from pathlib import Path
+from typing import Any
 
 from dspy.lm15 import Request, Response
-from tasks import Model, outcome  # beside this file, which is run as a script
+from forking import fork_for_each_line, say  # this file is run as a script
+from tasks import Model, outcome  # beside it
 
 from cotune.agents.ledger import Role, current_attribution
 from cotune.agents.lm import LanguageModel
@@ -23,7 +17,7 @@ from cotune.optimizer.proposers.reflection import ReflectionProposer
 MODEL = "scripted:grocery?noise=0.1&rate_limit=0.02&latency_ms=10"
 
 
-class Reporting(LanguageModel):
+class Asked(LanguageModel):
     """A model that says what it is asked."""
 
     async def respond(self, request: Request) -> Response:
@@ -31,27 +25,13 @@ class Reporting(LanguageModel):
         return await super().respond(request)
 
 
-def say(kind: str, content: object) -> None:
-    print(json.dumps([kind, content]), flush=True)
-
-
-def play(journal: Path) -> None:
-    run = Model(MODEL, kind=Reporting).run(
+def play(journal: Path) -> dict[str, Any]:
+    run = Model(MODEL, kind=Asked).run(
         journal,
         lambda model, opened: ReflectionProposer(model.lm(Role.REFLECTION), opened, model.ledger),
     )
-    say("end", outcome(asyncio.run(run)))
-
-
-def main() -> None:
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            play(Path(line.strip()))
-            os._exit(0)
-        say("pid", pid)
-        say("gone", os.waitpid(pid, 0)[1])
+    return outcome(asyncio.run(run))
 
 
 if __name__ == "__main__":
-    main()
+    fork_for_each_line(play)

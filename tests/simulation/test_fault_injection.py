@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,6 +19,7 @@ from cotune.simulation.played import Played
 from cotune.simulation.summary import Summary
 from cotune.simulation.trajectory import StopReason, Trajectory
 
+from ..forked_runs import Forked, ForkedRuns, forked_runs, journaled
 from .shop_runs import FAULTS, MESSAGES, ShopRun
 
 COUNT = 40
@@ -113,81 +109,33 @@ def test_conversations_that_the_provider_broke_are_played_again(
     assert ended.whole == [expected[one.scenario] for one in ended.whole]
 
 
-@dataclass
-class Simulated:
-    """What one process did: the keys of the answers it paid for, and its result if it ended."""
-
-    calls: list[str] = field(default_factory=list)
-    outcome: str = ""
-
-
-@dataclass
-class Simulations:
-    """The process that simulations are forked from."""
-
-    process: subprocess.Popen[str]
-
-    def play(self, journal: Path, kill_after: int | None = None) -> Simulated:
-        """Play to the end, or kill the process after so many answers."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(journal, file=self.process.stdin, flush=True)
-        played, pid = Simulated(), 0
-        for line in self.process.stdout:
-            match json.loads(line):
-                case ["pid", number]:
-                    pid = number
-                case ["call", key]:
-                    played.calls.append(key)
-                case ["end", outcome]:
-                    played.outcome = outcome
-                case ["gone", status]:
-                    assert status in (0, signal.SIGKILL)
-                    return played
-            if pid and kill_after is not None and len(played.calls) >= kill_after:
-                with suppress(ProcessLookupError):  # on a busy machine it may have ended
-                    os.kill(pid, signal.SIGKILL)
-                pid = 0
-        raise AssertionError("the process that simulations are forked from is gone")
-
-
 @pytest.fixture(scope="module")
-def simulations() -> Iterator[Simulations]:
+def simulations() -> Iterator[ForkedRuns]:
     if not hasattr(os, "fork"):
         pytest.skip("simulations are forked")
-    command = [sys.executable, Path(__file__).with_name("killable_simulation.py")]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield Simulations(process)
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-def _journaled(path: Path, keys: list[str]) -> set[str]:
-    with Journal(path) as journal:
-        return {key for key in keys if journal.get(key) is not None}
+    with forked_runs(Path(__file__).with_name("killable_simulation.py")) as running:
+        yield running
 
 
 def test_killed_at_any_point_and_run_again_no_conversation_is_paid_twice(
-    simulations: Simulations, tmp_path: Path
+    simulations: ForkedRuns, tmp_path: Path
 ) -> None:
     whole = simulations.play(tmp_path / "whole")
-    assert whole.outcome
+    assert whole.ended
     per_conversation = Counter(whole.calls)
     chance = random.Random(5)
     for point in chance.sample(range(1, len(whole.calls)), KILLS):
         path = tmp_path / f"{point}"
         killed = simulations.play(path, kill_after=point)
-        kept = _journaled(path, killed.calls)
+        kept = killed.kept(path)
         rest = simulations.play(path)
-        assert rest.outcome == whole.outcome
+        assert rest.ended == whole.ended
         assert len(set(killed.calls) - kept) <= CONCURRENCY, "only what was in flight is lost"
         assert kept.isdisjoint(rest.calls), "what is in the journal is never asked again"
         assert kept | set(rest.calls) == set(per_conversation)
-        assert len(_journaled(path, whole.calls)) == len(per_conversation)
+        assert len(journaled(path, whole.calls)) == len(per_conversation)
         paid = Counter(rest.calls)
         for key in kept:
             paid[key] = killed.calls.count(key)
         assert paid == per_conversation, "and every conversation costs what it costs"
-    assert simulations.play(tmp_path / "whole") == Simulated([], whole.outcome)
+    assert simulations.play(tmp_path / "whole") == Forked([], whole.ended)
