@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..agents.adapters.settings import GROCERY
 from ..agents.agent import Agent
 from ..agents.errors import UsageError
 from ..agents.fingerprint import fingerprint
@@ -50,6 +51,11 @@ class AgentRun(Run):
             UsageError: Something is missing or wrong.
             CotuneError: A model cannot be used, or the run's folder cannot be written.
         """
+        if config.assistant.kind != GROCERY:
+            raise UsageError(
+                f"`cotune optimize agent` calls one agent alone, which '{config.assistant.name}' "
+                "does not offer. `cotune optimize system` improves its prompts in conversations."
+            )
         seed = load_seed(config, name)
         agent, task = AGENTS[name], config.agent_task(name)
         splits = task.load_splits()
@@ -72,6 +78,7 @@ class AgentRun(Run):
 
     def models(self) -> Mapping[Role, ModelSettings]:
         """Return the models that it calls, by role."""
+        assert self.config.models.task is not None
         models = {Role.TASK: self.config.models.task}
         if self.config.proposer == "reflection" and self.config.models.reflection is not None:
             models[Role.REFLECTION] = self.config.models.reflection

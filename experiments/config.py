@@ -8,13 +8,14 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ..agents.adapters.settings import GROCERY, AssistantSettings, GrocerySettings
 from ..agents.errors import UsageError
 from ..agents.models import ModelSettings
 from ..agents.problem import inconsistent
 from ..agents.yaml_file import load_yaml
 from ..optimizer.settings import EngineSettings
 from ..simulation.conversation import ConversationLimits
-from ..simulation.users.settings import AgendaUserSettings, UserSettings
+from ..simulation.users.settings import AgendaUserSettings, UserSettings, needs_a_model
 from .task_config import AgentTaskConfig, SystemConfig, scenarios_at
 
 
@@ -22,7 +23,7 @@ class Models(BaseModel):
     """Models by role.
 
     Attributes:
-        task: What the agents run on.
+        task: What the agents run on; absent where an assistant has models of its own.
         user: What simulated customers of the kind `llm` run on; as `task` when absent.
         judge: What decides what checks leave open in whole conversations; nobody when absent.
         reflection: What the reflection proposer runs on.
@@ -30,15 +31,25 @@ class Models(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    task: ModelSettings
+    task: ModelSettings | None = None
     user: ModelSettings | None = None
     judge: ModelSettings | None = None
     reflection: ModelSettings | None = None
 
     @property
-    def of_customers(self) -> ModelSettings:
+    def of_customers(self) -> ModelSettings | None:
         """What simulated customers run on: one model can do both."""
         return self.user or self.task
+
+    @property
+    def of_agents(self) -> str:
+        """What the agents run on, for people."""
+        return "models of its own" if self.task is None else f"model {self.task.model}"
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether a script answers in place of a model."""
+        return self.task is not None and self.task.is_scripted
 
 
 class RaySettings(BaseModel):
@@ -97,7 +108,7 @@ class RunConfig(EngineSettings):
     """Everything about a run: the engine's settings and what they are applied to.
 
     Attributes:
-        assistant: The assistant under test.
+        assistant: The assistant under test: `grocery`, or a kind and where it is found.
         prompts: Folder of seed prompts, one AGENT.md each; the assistant's own when absent.
         agents: What each agent is optimized with, by agent name.
         system: What the whole assistant is optimized with.
@@ -109,12 +120,12 @@ class RunConfig(EngineSettings):
         out: Folder under which each run has a folder of its own.
     """
 
-    assistant: Literal["grocery"] = "grocery"
+    assistant: AssistantSettings = GrocerySettings()
     prompts: Path | None = None
     agents: dict[str, AgentTaskConfig] = Field(default_factory=dict)
     system: SystemConfig = SystemConfig()
     simulation: SimulationConfig = SimulationConfig()
-    models: Models
+    models: Models = Models()
     proposer: Literal["lessons", "reflection"] = "lessons"
     tracking: Tracking = Tracking()
     out: Path = Path("cotune-runs")
@@ -127,6 +138,20 @@ class RunConfig(EngineSettings):
                 "which needs none"
             )
             raise inconsistent([(("models", "reflection"), missing)])
+        return self
+
+    @model_validator(mode="after")
+    def _agents_have_a_model(self) -> Self:
+        if self.models.task is None and self.assistant.kind == GROCERY:
+            missing = "the assistant 'grocery' needs a model here, such as openai/gpt-4.1-mini"
+            raise inconsistent([(("models", "task"), missing)])
+        return self
+
+    @model_validator(mode="after")
+    def _customers_have_a_model(self) -> Self:
+        if self.models.of_customers is None and needs_a_model(self.simulation.user):
+            missing = f"customers of the kind '{self.simulation.user.kind}' need a model here"
+            raise inconsistent([(("models", "user"), missing)])
         return self
 
     def agent_task(self, agent: str) -> AgentTaskConfig:
@@ -165,6 +190,7 @@ def load_config(path: Path, base: Path | None = None) -> RunConfig:
     )
     return config.model_copy(
         update={
+            "assistant": config.assistant.relative_to(base),
             "agents": agents,
             "system": config.system.relative_to(base),
             "prompts": prompts,

@@ -25,7 +25,7 @@ def models_of(config: RunConfig) -> dict[Role, ModelSettings]:
     models = {Role.TASK: config.models.task}
     if needs_a_model(config.simulation.user):
         models[Role.USER] = config.models.of_customers
-    return models
+    return {role: model for role, model in models.items() if model is not None}
 
 
 def setup_of(

@@ -33,7 +33,7 @@ def announce(run: Run, console: Console) -> None:
     if run.about.simulated:
         console.print(SIMULATION, style="yellow")
     console.print(
-        f"{run.subject}, model {run.config.models.task.model}, rubric '{run.rubric.id}', "
+        f"{run.subject}, {run.config.models.of_agents}, rubric '{run.rubric.id}', "
         f"{len(splits.train)} train / {len(splits.val)} val / {len(splits.test)} test examples.",
         highlight=False,
     )

@@ -108,7 +108,7 @@ def about_run(
         kind=kind,
         config=config.model_dump(mode="json"),
         rubric=rubric,
-        simulated=config.models.task.is_scripted,
+        simulated=config.models.is_simulated,
         versions=installed_versions(),
         command=command,
         started_from=tuple(started_from),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from ..agents.adapters.kinds import adapter_of
 from ..agents.errors import UsageError
-from ..agents.grocery.assistant import PROMPTS
-from ..agents.grocery.signatures import AGENTS
 from ..agents.prompts import PromptBundle
 from .config import RunConfig
 
@@ -13,42 +12,29 @@ def load_seed(config: RunConfig, *agents: str) -> PromptBundle:
     """Return the prompts of some agents of the assistant, or of all of them when none is named.
 
     Raises:
-        UsageError: The assistant has no such agent, a file is missing or wrong, or a prompt has a
-            placeholder for which the assistant has no value.
+        UsageError: The assistant has no such agent, a file is missing or wrong, or a prompt would
+            not reach the model as it is written.
     """
-    folder = config.prompts or PROMPTS
-    prompts = PromptBundle.load(folder)
-    wanted = agents or tuple(AGENTS)
+    adapter = adapter_of(config.assistant)
+    own = adapter.prompts
+    if config.prompts is None and not own:
+        raise UsageError(
+            f"The assistant '{adapter.name}' comes with no prompts of its own. Name their folder, "
+            "with one AGENT.md for each agent, in the configuration under 'prompts'."
+        )
+    source = str(config.prompts or f"those of '{adapter.name}'")
+    prompts = own if config.prompts is None else PromptBundle.load(config.prompts)
+    known = own or prompts
+    wanted = agents or tuple(known)
     for name in wanted:
-        if name not in AGENTS:
+        if name not in known:
             raise UsageError(
-                f"The assistant 'grocery' has no agent '{name}'. It has: {', '.join(AGENTS)}."
+                f"The assistant '{adapter.name}' has no agent '{name}'. It has: {', '.join(known)}."
             )
         if name not in prompts:
             raise UsageError(
-                f"The prompts folder {folder} has no {name}.md. It has: {', '.join(prompts)}."
+                f"The prompts folder {source} has no {name}.md. It has: {', '.join(prompts)}."
             )
     chosen = prompts.only(*wanted)
-    require_known_placeholders(chosen, str(folder))
+    adapter.require(chosen, source)
     return chosen
-
-
-def require_known_placeholders(prompts: PromptBundle, source: str) -> None:
-    """Refuse placeholders for which the assistant has no value.
-
-    Args:
-        prompts: The prompts of agents that the assistant has.
-        source: The folder they were read from.
-
-    Raises:
-        UsageError: There is one.
-    """
-    for name, prompt in prompts.items():
-        known = list(AGENTS[name].signature.input_fields)
-        unknown = sorted(prompt.placeholders - set(known))
-        if unknown:
-            raise UsageError(
-                f"The prompt {source}/{name}.md has the placeholder '{{{{ {unknown[0]} }}}}', for "
-                "which the assistant has no value. It can name the agent's inputs: "
-                f"{', '.join(known)}."
-            )

@@ -11,7 +11,6 @@ from pathlib import Path
 from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.errors import CotuneError
 from ..agents.fingerprint import fingerprint
-from ..agents.grocery.assistant import PROMPTS
 from ..agents.ledger import Ledger, Role
 from ..agents.prompts import PromptBundle
 from ..simulation.journal import Journal
@@ -28,6 +27,7 @@ from .config import RunConfig
 from .conversing import engine_of, models_of, require_playable, setup_of
 from .model_access import check_reachable, require_known, serving
 from .run_folder import JOURNAL, make_writable
+from .seed_prompts import load_seed
 
 TRAJECTORIES = "trajectories.jsonl"
 
@@ -74,7 +74,7 @@ class SimulationRun:
             CotuneError: Something is missing or wrong.
         """
         scenarios = _sample(load_scenarios(config.simulation.scenarios), most)
-        prompts = PromptBundle.load(config.prompts or PROMPTS)
+        prompts = load_seed(config)
         require_known(models_of(config))
         folder = config.out / f"simulation-{_run_id(config, prompts)}"
         return cls(config, scenarios, prompts, folder)
@@ -172,6 +172,7 @@ def _run_id(config: RunConfig, prompts: PromptBundle) -> str:
     settings, here = config.simulation, Path.cwd()
     models = models_of(config)
     content = [
+        config.assistant.name,
         config.seed,
         [models[role].identity() if role in models else None for role in (Role.TASK, Role.USER)],
         prompts.fingerprint,

@@ -19,13 +19,13 @@ from .simulation_run import SimulationEnd, SimulationRun
 def announce(run: SimulationRun, console: Console) -> None:
     """Say what will be played."""
     config = run.config
-    if config.models.task.is_scripted:
+    if config.models.is_simulated:
         console.print(SIMULATION, style="yellow")
     where = "over Ray" if config.simulation.ray else "in this process"
     console.print(
         f"{counted(len(run.workload), 'conversation')}: "
         f"{counted(len(run.scenarios), 'scenario')} x {config.simulation.repeats}, customers by "
-        f"{_customers(run)}, assistant on {config.models.task.model}, {where}.",
+        f"{_customers(run)}, assistant on {config.models.of_agents}, {where}.",
         highlight=False,
         soft_wrap=True,
     )
@@ -74,7 +74,7 @@ def summary_json(end: SimulationEnd, ledger: Ledger, run: SimulationRun) -> dict
         "played_again": _by_name(summary.played_again),
         "turn_problems": dict(sorted(summary.turn_problems.items())),
         "usage": {str(role): usage.to_json() for role, usage in sorted(ledger.by_role().items())},
-        "simulated": run.config.models.task.is_scripted,
+        "simulated": run.config.models.is_simulated,
         "trajectories": str(run.trajectories),
     }
 

@@ -94,7 +94,7 @@ class SystemRun(Run):
     @property
     def subject(self) -> str:
         """What is optimized, for people."""
-        return f"All {len(self.seed)} agents of '{self.config.assistant}'"
+        return f"All {len(self.seed)} agents of '{self.config.assistant.name}'"
 
     def models(self) -> Mapping[Role, ModelSettings]:
         """Return the models that it calls, by role."""
@@ -138,7 +138,7 @@ class SystemRun(Run):
         for paid in (account, decisions.account):
             paid.count_in_vain()
         return SystemTask(
-            name=self.config.assistant,
+            name=self.config.assistant.name,
             seed=self.seed,
             splits=self.splits,
             attempts=Attempts(engine, account, self.config.simulation.again, Unwatched()),
@@ -185,6 +185,7 @@ def _run_id(config: RunConfig, seed: PromptBundle, rubric: Rubric) -> str:
     models = config.models
     used = (models.task, models.of_customers, models.judge, models.reflection)
     content = [
+        config.assistant.name,
         config.proposer,
         config.seed,
         [model and model.identity() for model in used],

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from ..agents.adapters.adapter import Means
+from ..agents.adapters.kinds import adapter_of
 from ..agents.assistant import Assistant
 from ..agents.budget import Budget
 from ..agents.connect import connect
-from ..agents.errors import UsageError
 from ..agents.fingerprint import fingerprint
-from ..agents.grocery.assistant import GroceryAssistant
 from ..agents.ledger import Ledger, Role, charged_to
 from ..agents.lm import LanguageModel
 from . import turn_checks
@@ -48,18 +48,18 @@ class Player:
         """Build what a setup describes; nothing is connected to yet.
 
         Raises:
-            UsageError: A model is missing, or a key's environment variable is not set.
+            UsageError: A model is missing, a key's environment variable is not set, or the
+                assistant cannot be imported.
             ModelUnusableError: A model string means nothing.
         """
         models = connect(setup.models, setup.served, ledger, budget)
-        if Role.TASK not in models:
-            raise UsageError("The assistant has no model; name one in 'models.task'.")
-        assistant = GroceryAssistant(models[Role.TASK])
+        adapter, model = adapter_of(setup.assistant), models.get(Role.TASK)
+        assistant = adapter.connect(Means(ledger, model))
         users = user_kind(setup.user, models)
         identity = {
-            "assistant": setup.assistant,
-            "agents": {name: agent.interface for name, agent in assistant.agents.items()},
-            "model": models[Role.TASK].identity(),
+            "assistant": adapter.name,
+            **adapter.identity(),
+            "model": model and model.identity(),
             "user": users.identity,
             "turn_checks": turn_checks.VERSION,
             "limits": setup.limits.identity,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..agents.adapters.settings import AssistantSettings, GrocerySettings
 from ..agents.connect import Served
 from ..agents.ledger import Role
 from ..agents.models import ModelSettings
@@ -22,7 +21,8 @@ class Setup(BaseModel):
 
     Attributes:
         assistant: The assistant under test.
-        models: Models by role: `task` for the assistant, `user` for customers that need one.
+        models: Models by role: `task` for an assistant that calls ours, `user` for customers that
+            need one.
         served: By model string, where each embedded model is served.
         user: Who plays the customer.
         limits: How long a conversation may go on.
@@ -30,7 +30,7 @@ class Setup(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    assistant: Literal["grocery"] = "grocery"
+    assistant: AssistantSettings = GrocerySettings()
     models: dict[Role, ModelSettings]
     served: dict[str, Served] = Field(default_factory=dict)
     user: UserSettings
@@ -45,10 +45,10 @@ class Setup(BaseModel):
         return self.model_copy(update={"models": models})
 
 
-def conversations_at_once(most: int, task: ModelSettings) -> int:
-    """Return how many conversations a task model can serve, at most `most`.
+def conversations_at_once(most: int, task: ModelSettings | None) -> int:
+    """Return how many conversations a task model can serve, at most `most`; None serves all.
 
     A conversation makes one call at a time. Two for each call in flight keep the model busy; more
     would only wait in line, and their time limits with them.
     """
-    return min(most, _CONVERSATIONS_PER_CALL * task.concurrency)
+    return most if task is None else min(most, _CONVERSATIONS_PER_CALL * task.concurrency)

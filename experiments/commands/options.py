@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...agents.errors import UsageError
+from ...agents.models import ModelSettings
 from ..config import Models, RunConfig
 
 _OF_ONE_PROVIDER = ("api_base", "api_key_env", "price")  # wrong, or secret, for another
@@ -46,8 +48,11 @@ class Options:
         if self.model is not None:
             name = SHORT_NAMES.get(self.model, self.model)
             nothing = dict.fromkeys(_OF_ONE_PROVIDER)
+            task = task or ModelSettings(model=name)
             task = task.model_copy(update={"model": name, **nothing})
         if self.api_base is not None:
+            if task is None:
+                raise UsageError("--api-base belongs to a model: name one with --model, too.")
             task = task.model_copy(update={"api_base": self.api_base})
         return models.model_copy(update={"task": task})
 

@@ -31,6 +31,7 @@ def run(options: Options, scope: str) -> None:
         raise UsageError(f"--scope is '{scope}'; allowed: {', '.join(_SCOPES)}.")
     config = _config(options, STARTER if scope == "agent" else SYSTEM_STARTER)
     task = config.models.task
+    assert task is not None  # the starters have one
     if task.is_local:
         model = get_model(task.model.removeprefix(LOCAL))
         if find_model(model.name) is None:
@@ -51,6 +52,7 @@ def _config(options: Options, starter: Path) -> RunConfig:
 
 def _with_reflection(config: RunConfig) -> RunConfig:
     """A hosted model is good enough to write prompts too."""
+    assert config.models.task is not None
     writer = config.models.task.model_copy(update={"temperature": None, "max_tokens": None})
     models = config.models.model_copy(update={"reflection": writer})
     return config.model_copy(update={"models": models, "proposer": "reflection"})

@@ -21,9 +21,7 @@ class InProcess:
         """
         self._player = player
         task = player.models.get(Role.TASK)
-        self.concurrency = (
-            conversations_at_once(concurrency, task.settings) if task else concurrency
-        )
+        self.concurrency = conversations_at_once(concurrency, task and task.settings)
 
     async def play(self, work: Work, key: str) -> Played:
         """Play one unit; see `Engine.play`."""

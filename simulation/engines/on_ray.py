@@ -77,7 +77,7 @@ class OnRay:
         Raises:
             UsageError: Ray is not installed, or the cluster cannot be reached.
         """
-        self.concurrency = conversations_at_once(concurrency, setup.models[Role.TASK])
+        self.concurrency = conversations_at_once(concurrency, setup.models.get(Role.TASK))
         self._ledger = ledger
         self._budget = budget
         self._setup = setup.divided(workers).model_dump(mode="json")

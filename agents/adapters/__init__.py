@@ -1,0 +1,1 @@
+"""Adapters: assistants that are written with other frameworks, as cotune talks to them."""
