@@ -17,6 +17,7 @@ from ..optimizer.held_out import HeldOut
 from ..optimizer.plan import Plan
 from ..optimizer.result import RunResult
 from ..optimizer.single_changes import SingleChange
+from ..rubrics.judge_card import JudgeCard
 from ..rubrics.rubric import Rubric
 from ..rubrics.statistics import Conclusion
 from .chronicle import Chronicle
@@ -57,6 +58,7 @@ class RunAbout:
         versions: Of Python and the packages that can change a result.
         command: What was typed.
         started_from: What prompts of other runs it starts from, a sentence each.
+        card: Of the judge, where it was calibrated.
     """
 
     name: str
@@ -67,6 +69,7 @@ class RunAbout:
     versions: Mapping[str, str]
     command: str
     started_from: tuple[str, ...] = ()
+    card: JudgeCard | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "config", public_json(self.config))
@@ -87,6 +90,7 @@ class RunRecord(Data):
         earlier_tests: Other winners tested on this test split before; see `RunResult`.
         single_changes: What each agent's part of a joint winner earns alone; see `RunResult`.
         started_from: What prompts of other runs it started from, a sentence each.
+        card: Of the judge, where it was calibrated.
         stages: What each stage used.
     """
 
@@ -99,6 +103,7 @@ class RunRecord(Data):
     config: dict[str, Any]
     versions: dict[str, str]
     started_from: tuple[str, ...] = ()
+    card: JudgeCard | None = None
     domains: tuple[DomainRecord, ...]
     criteria: tuple[CriterionRecord, ...]
     plan: Plan
@@ -188,6 +193,7 @@ def record_of(
         config=dict(about.config),
         versions=dict(about.versions),
         started_from=about.started_from,
+        card=about.card,
         domains=domains_of(about.rubric),
         criteria=criteria_of(about.rubric),
         plan=result.plan,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,8 @@ class SystemRun(Run):
         folder = config.out / f"system-{_run_id(config, seed, rubric)}"
         started_from = [start.sentence for start in warm_starts]
         about = about_run("system", folder, config, rubric, command, started_from)
+        if isinstance(judge, CardedJudge):
+            about = replace(about, card=judge.card)
         run = cls(config, seed, splits, rubric, plan, folder, about, judge, warm_starts)
         return run.checked()
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..agents.ledger import Usage
 from ..optimizer.held_out import Comparison
+from ..rubrics.clustered_estimate import Estimate
 from .conclusion import reading, sentence
 from .front_charts import front_page
 from .record_parts import CandidateRecord
@@ -93,6 +94,7 @@ def artifacts_of(record: RunRecord, report: str) -> dict[str, str]:
         **_candidate_files(record),
         **_prompt_files("seed", record.seed),
         **_prompt_files("winner", record.chosen),
+        **_card_file(record),
         **{path: _table(rows) for path, rows in zip(_TABLES, tables, strict=True)},
     }
 
@@ -127,6 +129,8 @@ def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
         yield "val_gain", record.val_gain
     if record.overfit is not None:
         yield "overfit", record.overfit
+    if record.card is not None and (kappa := record.card.kappa) is not None:
+        yield from ((f"judge/{name}", value) for name, value in _kappa(kappa) if value is not None)
     if record.held_out is not None:
         yield "held_out/examples", record.held_out.examples
         yield "held_out/lost", record.held_out.lost
@@ -139,6 +143,10 @@ def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
         yield f"usd/{role}", usage.cost
     for origin, count in _faults_by_origin(record).items():
         yield f"faults/{origin}", count
+
+
+def _kappa(kappa: Estimate) -> tuple[tuple[str, float | None], ...]:
+    return ("kappa", kappa.value), ("kappa/low", kappa.low), ("kappa/high", kappa.high)
 
 
 def comparisons_of(record: RunRecord) -> list[tuple[str, Comparison]]:
@@ -231,6 +239,10 @@ def _candidate_files(record: RunRecord) -> dict[str, str]:
 
 def _prompt_files(folder: str, one: CandidateRecord) -> dict[str, str]:
     return {f"prompts/{folder}/{agent}.md": f"{text}\n" for agent, text in one.prompts.items()}
+
+
+def _card_file(record: RunRecord) -> dict[str, str]:
+    return {} if record.card is None else {"judge-card.json": record.card.model_dump_json(indent=2)}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:

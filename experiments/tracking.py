@@ -53,6 +53,17 @@ class Tracker:
         """Whether it is a server, which may be out of reach for a while."""
         return is_remote(self.uri)
 
+    def check(self) -> None:
+        """Look whether MLflow can be used.
+
+        Raises:
+            CotuneError: It cannot.
+        """
+        try:
+            connected(self.uri).search_experiments(max_results=1)
+        except Exception as error:  # whatever the backend raises, a person gets one message
+            raise self._unusable(error) from error
+
     def begin(self, about: About, run_id: str | None = None) -> str:
         """Open a run, so that it is seen as running, and return its id.
 
@@ -67,11 +78,7 @@ class Tracker:
             known = None if run_id is None else _continued(client, run_id, params_of(about))
             return known or self._open(client, about)
         except Exception as error:  # whatever the backend raises, a person gets one message
-            raise CotuneError(
-                f"MLflow at {public(self.uri)} cannot be used: {public(first_line(error))}. "
-                "Check 'tracking.uri' and that its server runs or its folder can be written, or "
-                "repeat the command with --no-mlflow."
-            ) from error
+            raise self._unusable(error) from error
 
     def log(
         self, record: RunRecord, report: str, run_id: str, contrasts: Sequence[Contrast] = ()
@@ -106,6 +113,13 @@ class Tracker:
     def fail(self, run_id: str, reason: str) -> None:
         """Mark a run as failed."""
         self._stop(run_id, "FAILED", "failed", reason)
+
+    def _unusable(self, error: Exception) -> CotuneError:
+        return CotuneError(
+            f"MLflow at {public(self.uri)} cannot be used: {public(first_line(error))}. "
+            "Check 'tracking.uri' and that its server runs or its folder can be written, or "
+            "repeat the command with --no-mlflow."
+        )
 
     def _stop(self, run_id: str, status: str, state: str, reason: str) -> None:
         with self._or_warn(""):
