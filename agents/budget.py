@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from threading import Lock
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -53,6 +54,7 @@ class Budget:
     reserved: int = 0
     rollouts: int = 0
     usage: Usage = field(default_factory=Usage)
+    _adding: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def reserve(self, rollouts: int) -> None:
         """Hold back this many rollouts from now on."""
@@ -76,8 +78,9 @@ class Budget:
         self.rollouts += rollouts
 
     def add(self, usage: Usage) -> None:
-        """Count the tokens and money of a call."""
-        self.usage += usage
+        """Count the tokens and money of a call; assistants may do so from threads of their own."""
+        with self._adding:
+            self.usage += usage
 
     def check_call(self) -> None:
         """Refuse a model call when tokens or money are spent.

@@ -77,7 +77,8 @@ def build_request(
         form: How the answer is to be written; JSON by default.
     """
     form = form or JsonObject(signature)
-    instructions, examples = split_examples(signature.instructions)
+    # Not `signature.instructions`: there dspy has straightened tabs and indentation.
+    instructions, examples = split_examples(signature.__doc__ or "")
     messages: list[Message] = []
     for example in (*examples, *(_worked(signature, demo) for demo in demos)):
         messages += [Message.user(example.inputs), Message.assistant(form.write(example.output))]

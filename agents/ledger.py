@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from threading import Lock
 from typing import Any
 
 
@@ -158,16 +159,18 @@ class Ledger:
     sent: dict[tuple[Role, str, str], Sent] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _by_key: dict[str, Spending] = field(default_factory=dict)
+    _recording: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def record(self, entry: LedgerEntry) -> None:
-        """Add one call."""
-        self.totals[entry.role, entry.agent] += entry.usage
-        self.sent[entry.role, entry.agent, entry.sent.model] = entry.sent
-        if entry.error:
-            self.errors[entry.error] += 1
-        if entry.key:
-            spent = self._by_key.setdefault(entry.key, defaultdict(Usage))
-            spent[entry.role, entry.agent] += entry.usage
+        """Add one call; assistants may do so from threads of their own."""
+        with self._recording:
+            self.totals[entry.role, entry.agent] += entry.usage
+            self.sent[entry.role, entry.agent, entry.sent.model] = entry.sent
+            if entry.error:
+                self.errors[entry.error] += 1
+            if entry.key:
+                spent = self._by_key.setdefault(entry.key, defaultdict(Usage))
+                spent[entry.role, entry.agent] += entry.usage
 
     def collect(self, key: str) -> Usage:
         """Take out what the work `key` has used since the last collection."""

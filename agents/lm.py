@@ -31,7 +31,8 @@ from tenacity import (
     RetryCallState,
     retry_if_exception,
     stop_after_attempt,
-    wait_exponential_jitter,
+    wait_exponential,
+    wait_random,
 )
 
 from .adaptive_limit import ProviderLimits
@@ -47,7 +48,7 @@ from .scripted.engine import AsyncScriptedEngine, ScriptedEngine
 logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
 
 _JITTER = 0.5
-_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30, jitter=_JITTER)
+_BACKOFF = wait_exponential(multiplier=0.5, max=30) + wait_random(0, _JITTER)
 
 
 class LanguageModel(dspy.LM):

@@ -23,7 +23,7 @@ from .text_file import read_text
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _FENCE = "---"
 _FRONT_MATTER = re.compile(rf"\A{_FENCE}\n(.*?)\n{_FENCE}(?:\n(.*))?\Z", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\Z")  # with dots: agents inside of agents
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def read_prompt(path: Path) -> Prompt:
     agent = path.stem
     if not _NAME.match(agent):
         raise UsageError(
-            f"{path}: '{agent}' cannot be an agent's name; use letters, digits, '-' and '_'."
+            f"{path}: '{agent}' cannot be an agent's name; use letters, digits, '-', '_' and '.'."
         )
     raw = read_text(path, "prompt")
     match = _FRONT_MATTER.match(raw)

@@ -92,8 +92,10 @@ def load_yaml(model: type[Model], path: Path, what: str) -> Model:
     if not isinstance(file.data, dict):
         found = value_in_words(file.data)
         fields = [name for name, field in model.model_fields.items() if field.is_required()]
-        needed = f"the field{'s' if len(fields) != 1 else ''} {', '.join(fields)}"
-        raise UsageError(f"The {what} {path} must be a mapping with {needed}; found {found}.")
+        needed = f" with the field{'s' if len(fields) > 1 else ''} {', '.join(fields)}"
+        raise UsageError(
+            f"The {what} {path} must be a mapping{needed if fields else ''}; found {found}."
+        )
     try:
         return model.model_validate(file.data)
     except ValidationError as error:

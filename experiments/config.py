@@ -143,8 +143,8 @@ class RunConfig(EngineSettings):
     @model_validator(mode="after")
     def _agents_have_a_model(self) -> Self:
         if self.models.task is None and self.assistant.kind == GROCERY:
-            missing = "the assistant 'grocery' needs a model here, such as openai/gpt-4.1-mini"
-            raise inconsistent([(("models", "task"), missing)])
+            missing = "the assistant 'grocery' needs 'task: {model: …}', as openai/gpt-4.1-mini"
+            raise inconsistent([(("models",), missing)])
         return self
 
     @model_validator(mode="after")

@@ -54,7 +54,7 @@ class Player:
         """
         models = connect(setup.models, setup.served, ledger, budget)
         adapter, model = adapter_of(setup.assistant), models.get(Role.TASK)
-        assistant = adapter.connect(Means(ledger, model))
+        assistant = adapter.connect(Means(ledger, model, budget))
         users = user_kind(setup.user, models)
         identity = {
             "assistant": adapter.name,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..assistant import Assistant
+from ..budget import Budget
 from ..ledger import Ledger
 from ..lm import LanguageModel
 from ..prompts import PromptBundle
@@ -19,10 +20,12 @@ class Means:
     Attributes:
         ledger: Where the calls of models are recorded, also those that a framework makes.
         lm: The model in the role `task`; None for an assistant that has models of its own.
+        budget: What counts the tokens and money that a framework's calls use; None is no limit.
     """
 
     ledger: Ledger
     lm: LanguageModel | None = None
+    budget: Budget | None = None
 
 
 class Adapter(Protocol):

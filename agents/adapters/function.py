@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,14 +13,15 @@ import dspy
 
 from ..agent import Agent
 from ..errors import UsageError
-from ..fingerprint import fingerprint
 from ..lm import LanguageModel
 from ..prompts import PromptBundle
 from ..recording import agent_call
 from .adapter import Means
 from .imported import code_identity, imported
+from .seeds import Seeds
 from .session import RecordedSession
 from .settings import FunctionSettings
+from .threads import in_thread
 
 _PARAMETERS = 3
 
@@ -50,7 +50,6 @@ class Conversation:
     memory: dict[str, Any] = field(default_factory=dict)
     _prompts: PromptBundle = field(default_factory=PromptBundle, repr=False)
     _lm: LanguageModel | None = field(default=None, repr=False)
-    _asked: int = field(default=0, repr=False)
 
     async def ask(self, agent: str, message: str) -> str:
         """Ask an agent through cotune's model, under its prompt; the call is recorded.
@@ -68,14 +67,17 @@ class Conversation:
             raise UsageError(f"session.ask: there is no agent '{agent}'; prompts: {known}.")
         if self._lm is None:
             raise UsageError("session.ask needs a model; name one in 'models.task'.")
-        self._asked += 1
-        seed = int(fingerprint([self.seed, self._asked], 8), 16)
+        seed = self._seeds.draw([agent, message])
         with agent_call(agent, message=message) as call:
             said = await Agent(agent, Answer).call(
                 self._prompts[agent], self._lm, {"message": message}, seed
             )
             call.returned(**said)
         return said["answer"]
+
+    @cached_property
+    def _seeds(self) -> Seeds:
+        return Seeds(self.seed)
 
 
 Reply = Callable[[str, Mapping[str, str], Conversation], "str | Awaitable[str]"]
@@ -170,7 +172,7 @@ class FunctionSession(RecordedSession):
         if inspect.iscoroutinefunction(self._reply):
             said = await self._reply(message, self._texts, conversation)
         else:  # in a thread, or it would hold up all other conversations
-            said = await asyncio.to_thread(self._reply, message, self._texts, conversation)
+            said = await in_thread(self._reply, message, self._texts, conversation)
             said = await said if inspect.isawaitable(said) else said
         if not isinstance(said, str):
             raise TypeError(f"the function must return text, found {type(said).__name__}")

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..assistant import Reply
-from ..errors import CotuneError, FaultError
+from ..errors import CotuneError, Fault, FaultError, FaultOrigin
 from ..recording import as_json, recording
-from .outage import outage_of
+from .outage import causes_of, outage_of
 
 
 class RecordedSession(ABC):
@@ -34,11 +34,39 @@ class RecordedSession(ABC):
             except CotuneError:
                 raise
             except Exception as error:
-                if (fault := outage_of(error)) is not None:
-                    raise FaultError(fault) from error
+                if (ours := _ours(error)) is not None:
+                    raise ours from error
                 raise
         return Reply(text, tuple(done.calls))
 
     def state(self) -> Mapping[str, Any]:
         """Return a JSON snapshot of the world."""
         return as_json(self.world)
+
+
+def _ours(error: Exception) -> CotuneError | None:
+    """Return what a framework wrapped of ours, or the provider's fault; None for a defect."""
+    for cause in causes_of(error):
+        if isinstance(cause, CotuneError):
+            return cause
+    fault = outage_of(error)
+    return None if fault is None else FaultError(fault)
+
+
+class UnfitSession(RecordedSession):
+    """A conversation under prompts that the assistant's own code refuses.
+
+    Seed prompts are checked before anything is spent, so these are a candidate's, which fails.
+    """
+
+    def __init__(self, world: Mapping[str, Any], reason: str) -> None:
+        super().__init__(world)
+        self._reason = reason
+
+    async def answer(self, message: str) -> str:
+        """Fail.
+
+        Raises:
+            FaultError: Always; the assistant's.
+        """
+        raise FaultError(Fault(FaultOrigin.ASSISTANT, "unfit_prompt", self._reason))

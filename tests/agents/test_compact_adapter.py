@@ -110,6 +110,14 @@ def test_request_is_prompt_inputs_and_schema_and_nothing_else(called: Any) -> No
     assert schema["properties"]["kind"]["enum"] == ["fruit", "vegetable"]
 
 
+@given(st.text(st.sampled_from(list("ab \t\n{}%\\\"'é🥛")), min_size=1).filter(str.strip))
+def test_a_prompt_is_sent_as_it_is(text: str) -> None:
+    engine = FakeEngine([_response(RIGHT)])
+    lm = dspy.LM("fake/m", engine=engine, async_engine=AsyncFakeEngine(engine), cache=False)
+    asyncio.run(Agent("sorter", Sort).call(Prompt("sorter", text), lm, {"text": "figs"}, 5))
+    assert engine.requests[0].system == text
+
+
 def test_demonstrations_are_earlier_exchanges() -> None:
     demos = [{"text": "kale", "kind": "vegetable", "count": 1}]
     request = build_request("fake/m", {}, Sort, demos, {"text": "figs"})

@@ -136,11 +136,15 @@ def test_an_agent_that_is_not_configured_is_named_with_those_that_are(written: W
         (
             "proposer: lessons",
             "assistant: bank",
-            "Line 9, assistant: found 'bank'; allowed: 'grocery'",
+            "Line 9, assistant: found 'bank'; expected a mapping such as {kind: grocery, …}",
         ),
         # missing fields
         ("    examples: examples/routing\n", "", "Line 3, agents.router.examples: this field is "),
-        ('models:\n  task: {model: "scripted:grocery"}\n', "", "models: this field is missing"),
+        (
+            'models:\n  task: {model: "scripted:grocery"}\n',
+            "",
+            "models: the assistant 'grocery' needs 'task: {model: …}'",
+        ),
         ('{model: "scripted:grocery"}', "{}", "Line 8, models.task.model: this field is missing"),
         # not YAML
         ("  rollouts: 100", "  rollouts: [100", "is not valid YAML, line 12"),
@@ -168,7 +172,7 @@ def test_all_mistakes_are_named_at_once(written: Written) -> None:
 
 @pytest.mark.parametrize("text", ["", "- a\n", "agents"])
 def test_what_is_no_mapping_is_refused(written: Written, text: str) -> None:
-    assert "must be a mapping with the field models;" in complaint(written(text))
+    assert "must be a mapping; found" in complaint(written(text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

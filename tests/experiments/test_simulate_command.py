@@ -154,7 +154,7 @@ def test_customers_run_on_the_assistants_model_when_no_other_is_named(
     edit(config, simulation={"user": {"kind": "llm"}})
     said = cotune("simulate", "--config", config, "--n", 1, *given)
     assert said.code == 0, said.err
-    assert "customers by llm on scripted:grocery, assistant on scripted:grocery" in said.words
+    assert "customers by llm on scripted:grocery, assistant on model scripted:grocery" in said.words
     assert "user model: " in said.words
 
 
@@ -163,7 +163,10 @@ def test_a_model_of_their_own_stays_the_customers(tmp_path: Path) -> None:
     models = {"task": {"model": "local:nothing"}, "user": {"model": "scripted:grocery?seed=5"}}
     edit(config, models=models, simulation={"user": {"kind": "llm"}})
     said = cotune("simulate", "--config", config, "--n", 1, "--model", "scripted")
-    assert "customers by llm on scripted:grocery?seed=5, assistant on scripted:groc" in said.words
+    assert (
+        "customers by llm on scripted:grocery?seed=5, assistant on model scripted:groc"
+        in said.words
+    )
 
 
 @pytest.mark.parametrize("limits", [{}, {"limits": {"tokens": 10**7}}])
