@@ -125,7 +125,16 @@ def bring(
     """
     known = KnownConversations(read_trajectories(trajectories)) if trajectories else None
     intake = Intake(form, load_rubric(rubric) if rubric else None, known)
-    annotations = list(intake.take(_READERS[kind](source, form)))
+    return written(intake.take(_READERS[kind](source, form)), intake, out)
+
+
+def written(taken: Iterable[Annotation], intake: Intake, out: Path) -> Brought:
+    """Write what an intake takes, if it is anything, and say what it was.
+
+    Raises:
+        CotuneError: `out` cannot be written.
+    """
+    annotations = list(taken)
     if annotations:
         write_annotations(out, annotations)
     return _brought(annotations, intake.refused)

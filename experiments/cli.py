@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -83,11 +84,28 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where to write; created if needed.")] = Path(
         "cotune-start"
     ),
+    framework: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FRAMEWORK",
+            help="For an assistant of your own: function, dspy, openai-agents, langgraph, "
+            "pydantic-ai, google-adk or http. Left out, for the grocery assistant.",
+        ),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:ATTRIBUTE",
+            help="Where your assistant is, seen from here; of a service its URL. Left out, a "
+            "small shop is written.",
+        ),
+    ] = None,
 ) -> None:
-    """Write a commented configuration, prompts and example data for the grocery assistant."""
+    """Write a folder to start from: a commented configuration and what it needs."""
     from .commands.init import run
 
-    run(folder)
+    run(folder, framework, path)
 
 
 @optimize.command("agent")
@@ -145,6 +163,20 @@ def optimize_system(
     froms = started_from or ()
     options = OptimizeOptions(common, rollouts, usd, froms, yes, require_calibrated)
     run_system(config_file, options)
+
+
+@app.command()
+def doctor(
+    config_file: Annotated[Path, typer.Option("--config", help="The configuration file.")],
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Look at files only; call no model and play no turn.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Check an assistant and its configuration with a few turns, before money is spent."""
+    from .commands.doctor import run
+
+    run(config_file, ask_models=not offline, as_json=as_json)
 
 
 @app.command()
@@ -332,13 +364,29 @@ def check(path: Annotated[Path, typer.Argument(help="The configuration file.")])
     typer.echo(f"{path} is sound.")
 
 
+@cache  # they would be there once more with every call
 def _add_groups() -> None:
     """Add the groups of commands that stand in files of their own."""
-    from .commands import annotations, experiment, model, rubric, runs, scenarios, trajectories
+    from .commands import (
+        adapter,
+        annotations,
+        examples,
+        experiment,
+        model,
+        rubric,
+        runs,
+        scenarios,
+        trajectories,
+    )
+    from .commands.annotate import annotate
     from .commands.calibrate import calibrate
     from .commands.judge_check import judge_check
+    from .commands.judge_compare import judge_compare
+    from .commands.scenario_mining import mine
 
+    scenarios.app.command("mine")(mine)
     for name, group in (
+        ("examples", examples.app),
         ("scenarios", scenarios.app),
         ("trajectories", trajectories.app),
         ("annotations", annotations.app),
@@ -346,10 +394,13 @@ def _add_groups() -> None:
         ("runs", runs.app),
         ("model", model.app),
         ("experiment", experiment.app),
+        ("adapter", adapter.app),
     ):
         app.add_typer(group, name=name)
+    app.command("annotate")(annotate)
     app.command("calibrate")(calibrate)
     app.command("judge-check")(judge_check)
+    app.command("judge-compare")(judge_compare)
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ from ..rubrics.subject import ConversationRecord
 from ..rubrics.verdict import Verdict
 from ..rubrics.verdicts import Verdicts
 from ..simulation.importers.mlflow_traces import SESSION, trajectory_of
+from .annotation_traces import restored
 from .carded_judge import CardedJudge
 from .known_scenarios import KnownScenarios
 from .model_access import open_models
@@ -50,7 +51,7 @@ class _Reader:
     def feedback(self, session: Sequence[Trace]) -> list[Feedback]:
         """Return a feedback for each criterion that has a value."""
         name = session[0].info.trace_metadata.get(SESSION, session[0].info.trace_id)
-        trajectory = trajectory_of(name, session)
+        trajectory = restored(session) or trajectory_of(name, session)
         record = ConversationRecord(trajectory, self.scenarios.of(trajectory))
         asked: Future[Verdicts] = asyncio.run_coroutine_threadsafe(
             judged(self.rubric, record, self.judge), self.loop
@@ -72,13 +73,19 @@ class _Reader:
 
 
 @contextmanager
-def mlflow_judge(card: Path, rubric: str, limits: Limits | None = None) -> Iterator[Scorer]:
+def mlflow_judge(
+    card: Path, rubric: str, limits: Limits | None = None, scenarios: str | None = None
+) -> Iterator[Scorer]:
     """Give a scorer of sessions for `mlflow.genai.evaluate`, with the card's model running.
+
+    Of conversations that `cotune annotate` sent, the verdicts are those of `cotune judge --card`;
+    of other sessions the world's state is not known, so checks of it do not apply.
 
     Args:
         card: The card.
         rubric: The pack or file that it was made with.
         limits: What may be spent, in tokens or US dollars.
+        scenarios: What was played: a pack or a file, as for `cotune judge`.
 
     Raises:
         UsageError: The judge would not be the one that was tested.
@@ -92,8 +99,8 @@ def mlflow_judge(card: Path, rubric: str, limits: Limits | None = None) -> Itera
         _looping() as loop,
     ):
         judge = carded.judge(models[Role.JUDGE], read)
-        scenarios = KnownScenarios.load(None)
-        reader = _Reader(judge, read, scenarios, carded.settings.model, loop)
+        known = KnownScenarios.load(scenarios)
+        reader = _Reader(judge, read, known, carded.settings.model, loop)
 
         @scorer(name="cotune_judge")
         def cotune_judge(session: list[Any]) -> list[Feedback]:

@@ -65,13 +65,14 @@ def _write_trace(
     for number, turn in enumerate(trajectory.turns, start=1):
         span = _span(root, f"turn {number}", "CHAIN", {"message": turn.message})
         for call in turn.reply.calls:
-            _write_call(span, call)
+            write_call(span, call)
         span.end(outputs={"reply": turn.reply.text, "state": dict(turn.state)})
     root.end(outputs={"stop": str(trajectory.stop), "final_state": dict(trajectory.final_state)})
     return root.trace_id
 
 
-def _write_call(turn: LiveSpan, call: AgentCall | ToolCall) -> None:
+def write_call(turn: LiveSpan, call: AgentCall | ToolCall) -> None:
+    """Write what an agent or a tool was called with and answered, inside a turn's span."""
     if isinstance(call, AgentCall):
         _span(turn, call.agent, "AGENT", dict(call.inputs)).end(outputs=dict(call.outputs))
         return

@@ -17,6 +17,7 @@ from ...agents.counted import counted
 from ...agents.errors import UsageError
 from ...agents.redact import public
 from ..brief import plain
+from .arguments import ReviewExperiment, ReviewMlflow
 
 if TYPE_CHECKING:
     from ..annotation_import import Brought
@@ -90,6 +91,29 @@ def import_(
     if conversations is not None:
         write_conversations(source, form, conversations)
     _report(brought, source, out, as_json=as_json)
+
+
+@app.command("pull")
+def pull(
+    trajectories: Annotated[
+        Path, typer.Argument(help="The conversations that were sent.", dir_okay=False)
+    ],
+    rubric: Annotated[str, typer.Option(help="The pack or file that people were asked by.")],
+    out: Annotated[Path, typer.Option(help="The annotations file to write, JSON lines.")],
+    mlflow: ReviewMlflow = "sqlite:///mlflow.db",
+    experiment: ReviewExperiment = "cotune-annotations",
+    as_json: AsJson = False,
+) -> None:
+    """Fetch all that people said of what `cotune annotate` sent; the file is written anew.
+
+    What cannot be used is left out and named on standard error. The exit code is 1 when there is
+    nothing yet.
+    """
+    from ..annotation_place import ReviewPlace
+    from ..annotation_pull import pull as pulled
+
+    brought = pulled(ReviewPlace(mlflow, experiment), trajectories, rubric, out)
+    _report(brought, experiment, out, as_json=as_json)
 
 
 @app.command("show")

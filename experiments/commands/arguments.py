@@ -43,3 +43,7 @@ JudgeApiKeyEnv = Annotated[
 ConversationTokens = Annotated[
     int | None, typer.Option(min=100, help="What a conversation may take before it is cut.")
 ]
+ReviewMlflow = Annotated[
+    str, typer.Option(metavar="URI", help="Tracking URI of the MLflow in which people annotate.")
+]
+ReviewExperiment = Annotated[str, typer.Option(help="The experiment in which they do.")]

@@ -1,4 +1,4 @@
-"""Label Studio: its JSON export, a task for each conversation or turn."""
+"""Label Studio: its exports JSON, a task for each conversation or turn, and JSON-MIN."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ...agents.text_file import read_text
 from ...simulation.importers.importer import MalformedError, decode, validated
 from .format import Format
 from .label import Label, Labels, labels_of
+from .label_studio_min import flat_labels, is_flat, require_answers
 from .table import turn_of
 
 _TASK = "task"
@@ -67,11 +68,13 @@ class _Task(_Exported):
 
 
 def read_label_studio(source: str, form: Format) -> Labels:
-    """Yield the labels of an export in the format JSON (not JSON-MIN).
+    """Yield the labels of an export in the format JSON or JSON-MIN.
 
     A control's name is the criterion (`choices`, `rating` and `number`); a text area called
     `rationale`, or `rationale_` and the criterion, says why. A task's data name the conversation
     and, if need be, the turn. Skipped tasks are left out.
+
+    In JSON-MIN answers stand among the task's data; `value_columns` of the format name them.
 
     Raises:
         UsageError: The file cannot be read, or is no such export.
@@ -84,8 +87,12 @@ def read_label_studio(source: str, form: Format) -> Labels:
         raise UsageError(
             f"{source} is no export of Label Studio in the format JSON, which is a list of tasks."
         )
+    read = _labels
+    if any(is_flat(task) for task in tasks):
+        require_answers(source, form)
+        read = flat_labels
     return labels_of(
-        _TASK, enumerate(tasks, start=1), lambda number, task: _labels(number, task, form)
+        _TASK, enumerate(tasks, start=1), lambda number, task: read(number, task, form)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
@@ -47,13 +48,13 @@ def traces_of(
 
 
 def test_the_card_is_tracked_once_and_the_scorer_gives_the_cards_verdicts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, mlflow_tables: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from cotune.experiments import calibration_run
 
     monkeypatch.setattr(module, "open_models", calibration_run.open_models)
     prepare(tmp_path, annotated(80, is_kept))
-    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    uri = f"sqlite:///{shutil.copy(mlflow_tables, tmp_path / 'mlflow.db')}"
     for _ in range(2):
         said = calibrate(tmp_path, "--mlflow", uri)
         assert said.code == 0, said.err

@@ -252,6 +252,41 @@ def test_label_studio_gives_choices_and_ratings_with_their_reasons(tmp_path: Pat
     assert [said.partition(":")[0] for said in refused] == ["task 3", "task 4"]
 
 
+def flat(annotator: object, **answers: Any) -> dict[str, Any]:
+    return {
+        "id": 1,
+        "conversation": "tea",
+        "text": "yes",
+        "annotator": annotator,
+        "annotation_id": 5,
+        "updated_at": "2026-01-31T12:00:00Z",
+        **answers,
+    }
+
+
+def test_label_studios_short_export_gives_the_answers_that_are_named(tmp_path: Path):
+    path = tmp_path / "export.json"
+    tasks = [
+        flat(7, safety="Pass", tone=[{"rating": 1}], rationale="Fine.", rationale_tone="Kind."),
+        flat("bob@shop.org", safety={"choices": ["Pass", "Fail"]}),
+        flat(None, safety="Fail"),
+        {"annotation_id": 6, "annotator": 7, "safety": "Fail"},
+        3,
+    ]
+    path.write_text(json.dumps(tasks))
+    form = Format(value_columns={"safety": "safety", "tone": "tone"})
+    labels = read_label_studio(str(path), form)
+    found, refused = taken(labels, form, rubric=RUBRIC, known=known())
+    assert [(a.criterion, a.annotator, a.value, a.rationale) for a in found] == [
+        ("safety", "annotator-7", 1.0, "Fine."),
+        ("tone", "annotator-7", 1.0, "Kind."),
+    ]
+    assert found[0].time == datetime(2026, 1, 31, 12, tzinfo=UTC)
+    assert [said.partition(":")[0] for said in refused] == ["task 2", "task 3", "task 4", "task 5"]
+    with pytest.raises(UsageError, match="answers stand among the task's data"):
+        read_label_studio(str(path), Format())
+
+
 def test_what_is_no_export_of_label_studio_is_a_usage_error(tmp_path: Path):
     path = tmp_path / "export.json"
     path.write_text("{}")

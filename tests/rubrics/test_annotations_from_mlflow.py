@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,9 +25,10 @@ SESSION = "mlflow.trace.session"
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A tracking database with a session of two turns; making its tables takes seconds."""
-    uri = f"sqlite:///{tmp_path_factory.mktemp('mlflow')}/mlflow.db"
+def store(tmp_path_factory: pytest.TempPathFactory, mlflow_tables: Path) -> Iterator[str]:
+    """A tracking database with a session of two turns."""
+    path = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    uri = f"sqlite:///{shutil.copy(mlflow_tables, path)}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
         patch.setenv("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false")

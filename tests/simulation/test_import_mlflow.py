@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,9 +84,10 @@ class Store:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A tracking database; making its tables takes MLflow seconds."""
-    uri = f"sqlite:///{tmp_path_factory.mktemp('mlflow')}/mlflow.db"
+def database(tmp_path_factory: pytest.TempPathFactory, mlflow_tables: Path) -> Iterator[str]:
+    """A tracking database."""
+    path = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    uri = f"sqlite:///{shutil.copy(mlflow_tables, path)}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
         patch.setenv("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false")
