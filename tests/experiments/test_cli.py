@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,8 +153,9 @@ def test_a_key_goes_to_no_other_provider(started: Path) -> None:
 
 
 def test_a_run_that_breaks_is_not_left_running(
-    here: Path, started: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path, started: Path, mlflow_tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.copy(mlflow_tables, here / "mlflow.db")
     edit(started, tracking={"uri": f"sqlite:///{here}/mlflow.db"})
 
     def breaks(*arguments: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -165,8 +166,9 @@ def test_too_few_rollouts_are_refused_before_anything_is_played(tmp_path: Path) 
 
 
 def test_mlflow_has_a_child_for_each_stage_and_writing_again_changes_nothing(
-    done: Path, tmp_path: Path
+    done: Path, tmp_path: Path, mlflow_tables: Path
 ) -> None:
+    shutil.copy(mlflow_tables, tmp_path / "mlflow.db")
     record, tracking = read(done), Tracking(uri=f"sqlite:///{tmp_path / 'mlflow.db'}")
     folder = run_folder(done / "runs" / "magic")
     files = (folder / "magic.json", folder / "magic.html")

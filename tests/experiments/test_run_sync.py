@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -33,7 +35,10 @@ def _server(folder: Path, port: int) -> Iterator[None]:
         "--backend-store-uri", f"sqlite:///{folder}/server.db", "--workers", "1",
         "--artifacts-destination", str(folder / "artifacts"),
     ]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         try:
             _wait(f"http://127.0.0.1:{port}/health")
             yield
@@ -50,7 +55,10 @@ def _wait(url: str) -> None:
     raise AssertionError("MLflow's server does not start")
 
 
-def test_a_run_without_its_server_is_written_when_the_server_is_back(tmp_path: Path) -> None:
+def test_a_run_without_its_server_is_written_when_the_server_is_back(
+    tmp_path: Path, mlflow_tables: Path
+) -> None:
+    shutil.copy(mlflow_tables, tmp_path / "server.db")
     uri = f"http://127.0.0.1:{_free_port()}"
     small = {**CONFIG["system"], "use": {"train": 8, "val": 4, "test": 12}}
     config = write_config(tmp_path, system=small, tracking={"uri": uri}, limits={"rollouts": 70})

@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 REPORT = "<!doctype html><title>report</title>"
 
 
-@pytest.fixture(scope="session")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with MLflow's tables, which take six seconds to make."""
-    path = tmp_path_factory.mktemp("mlflow") / "empty.db"
+@pytest.fixture(scope="module")
+def another_store(tmp_path_factory: pytest.TempPathFactory, mlflow_tables: Path) -> Path:
+    """A database that has another experiment."""
+    path = tmp_path_factory.mktemp("mlflow") / "another.db"
+    shutil.copy(mlflow_tables, path)
     Tracker(f"sqlite:///{path}", "another experiment").begin(about())
     return path
 
 
 @pytest.fixture
-def tracker(tmp_path: Path, empty_store: Path) -> Tracker:
-    shutil.copy(empty_store, tmp_path / "mlflow.db")
+def tracker(tmp_path: Path, another_store: Path) -> Tracker:
+    shutil.copy(another_store, tmp_path / "mlflow.db")
     return Tracker(f"sqlite:///{tmp_path}/mlflow.db", "prompt tuning")
 
 
