@@ -135,6 +135,12 @@ class AgreementStudy:
             repeated=len(read) - len(annotations),
         )
 
+    @property
+    def known_rubric(self) -> Rubric:
+        """The rubric, of a study that was read with one."""
+        assert self.rubric is not None
+        return self.rubric
+
     def labels(self) -> tuple[GoldLabel, ...]:
         """Return the gold of all items."""
         values = {name: scale.values for name, scale in self.scales.items()}
@@ -147,7 +153,7 @@ class AgreementStudy:
             UsageError: The verdicts cannot be used.
         """
         labels = self.labels()
-        rulings, by = _judge(verdicts, self.rubric)
+        rulings, by = read_judge(verdicts, self.rubric)
         judge = {
             name: judge_agreement(
                 [each for each in labels if each.item.criterion == name],
@@ -194,8 +200,12 @@ class AgreementStudy:
         return Weighted(by_domain(pairs, self.scales, self.rubric, self.resampling), whole)
 
 
-def _judge(verdicts: Path | None, rubric: Rubric | None) -> tuple[Rulings, Mapping[str, str]]:
-    """Read verdicts, all by one judge and, where a rubric is named, by that rubric."""
+def read_judge(verdicts: Path | None, rubric: Rubric | None) -> tuple[Rulings, Mapping[str, str]]:
+    """Read a judge's verdicts, and who it is; nothing and nobody when None.
+
+    Raises:
+        UsageError: The file cannot be read, has several judges, or answers to another rubric.
+    """
     read = [] if verdicts is None else list(read_rulings(verdicts))
     judges = {tuple(sorted(ruling.by.items())) for ruling in read}
     if len(judges) > 1:

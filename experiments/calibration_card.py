@@ -287,7 +287,7 @@ def _cost(calibrated: Calibrated, ledger: Ledger) -> CardCost:
 
 def headline(card: JudgeCard) -> str:
     """Say what came of the calibration in one sentence."""
-    if card.overall is None:
+    if card.overall is None or not card.overall.measures[Measure.KAPPA].both.n:
         return "Nothing could be compared on the test."
     earned = card.overall.measures[Measure.KAPPA]
     words = {

@@ -164,15 +164,10 @@ def _tested(
     compared = tuple(
         label
         for label in valued
-        if all(_has_value(each, label, scale) for each in rulings.values())
+        if all(each.have_value(label.item, scale) for each in rulings.values())
     )
     variants = {
         variant: judge_agreement(compared, rulings[variant], scale, resampling)
         for variant in VARIANTS
     }
     return Tested(scale, compared, len(valued) - len(compared), variants)
-
-
-def _has_value(rulings: Rulings, label: GoldLabel, scale: Scale) -> bool:
-    verdict = rulings.on(label.item, scale)
-    return verdict is not None and verdict.value in scale.values

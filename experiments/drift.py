@@ -13,23 +13,20 @@ from math import hypot
 from pathlib import Path
 from typing import Any
 
-from ..agents.errors import UsageError
 from ..agents.ledger import Ledger
 from ..rubrics.agreement_change import concluded
 from ..rubrics.clustered_estimate import Estimate, Resampling
 from ..rubrics.comparison import Measure
-from ..rubrics.conversation_name import conversation_name
 from ..rubrics.gold import GoldMethod
 from ..rubrics.judging import JudgingObserver
 from ..rubrics.statistics import Conclusion
 from ..simulation.journal import Journal
-from ..simulation.trajectory_file import read_trajectories, write_trajectories
 from .agreement_run import AgreementStudy
+from .annotated_file import write_annotated
 from .carded_judge import CardedJudge
 from .judging_run import JudgingRun
-from .run_folder import make_writable
 
-_CONVERSATIONS, _VERDICTS = "annotated.jsonl", "verdicts.jsonl"
+_VERDICTS = "verdicts.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +88,8 @@ class DriftCheck:
         method, resampling = GoldMethod(carded.card.data.gold), Resampling(carded.card.confidence)
         study = AgreementStudy.read(annotations, rubric, method, None, resampling)
         names = {item.conversation for item in study.items}
-        kept = [
-            each
-            for each in read_trajectories(trajectories)
-            if conversation_name(each.scenario, each.metadata) in names
-        ]
-        if not kept:
-            raise UsageError(f"No conversation of {trajectories} is annotated.")
-        make_writable(out)
-        write_trajectories(out / _CONVERSATIONS, kept)
         judging = JudgingRun.prepare(
-            out / _CONVERSATIONS,
+            write_annotated(trajectories, names, out),
             rubric,
             scenarios=scenarios,
             model=carded,

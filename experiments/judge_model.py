@@ -44,6 +44,8 @@ class JudgeSource(Protocol):
         ...
 
 
+TIMEOUT = 300.0
+"""Seconds for one attempt: a long conversation takes an embedded model minutes to read."""
 _TOKENS_FOR_A_WORD = 2000
 _TOKENS_FOR_LOCAL = 4000  # their contexts are small, and criteria and answer need room, too
 _TOKENS = 8000

@@ -90,6 +90,11 @@ class Rulings:
         reached = ruling.score.criteria.get(item.criterion)
         return _verdict(item.criterion, reached.value, reached.status) if reached else None
 
+    def have_value(self, item: Item, scale: Scale) -> bool:
+        """Say whether the judge gave an item a value of the scale."""
+        verdict = self.on(item, scale)
+        return verdict is not None and verdict.value in scale.values
+
 
 def judge_agreement(
     labels: Sequence[GoldLabel], rulings: Rulings, scale: Scale, resampling: Resampling

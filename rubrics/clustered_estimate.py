@@ -6,6 +6,9 @@ the item. A statistic is a function of sums over clusters, so a resample is a we
 * 10 clusters or more: bias-corrected and accelerated bootstrap (Efron 1987) at a level expanded
   for the number of clusters, as in `statistics.py`.
 * 2 to 9: Student's t with the jackknife's standard error (Tukey 1958).
+* Differences of two sides: Student's t, however many clusters there are. The sides agree on most
+  items, so a difference rests on few, and of few items the corrected bootstrap is too sure: of
+  judges that differ in 10 % of 40 items by nothing but noise it says so in 11 % of the cases.
 * Clusters that are all alike, so that their spread says nothing: of a share of 0 or 1 the exact
   bound (Clopper and Pearson 1934) with the clusters as trials, of anything else no interval.
 """
@@ -27,6 +30,7 @@ Statistic = Callable[[Floats], Floats]
 UNDEFINED = "undefined"
 _Bounds = tuple[float | None, float | None, str]
 _MOST_UNDEFINED = 0.1
+_ALL_ALIKE = "none: all conversations are alike"
 _ALIKE = 1e-12
 
 
@@ -94,11 +98,34 @@ def estimate(
     return Estimate(value, low, high, n, clusters, method)
 
 
+def difference(
+    statistic: Statistic, features: Floats, n: int, most: float, confidence: float
+) -> Estimate:
+    """Return a difference of two sides and its interval.
+
+    Args:
+        statistic: The difference, of sums of features.
+        features: `(clusters, F)`, a row for each cluster.
+        n: Number of items, to be told.
+        most: The largest value it can have, on either side of 0.
+        confidence: Two-sided, in (0, 1).
+    """
+    rows, clusters = features, len(features)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(statistic(rows.sum(0)))
+        if math.isnan(value):
+            return Estimate(None, None, None, n, clusters, UNDEFINED)
+        without = _without_each(statistic, rows)
+    if len(without) < 2 or np.ptp(without) <= _ALIKE:
+        return Estimate(value, None, None, n, clusters, _ALL_ALIKE)
+    low, high, method = _jackknife(value, without, confidence)
+    return Estimate(value, max(low, -most), min(high, most), n, clusters, method)
+
+
 def _bounds(
     statistic: Statistic, rows: Floats, value: float, least: float, resampling: Resampling
 ) -> _Bounds:
-    without = statistic(rows.sum(0) - rows)
-    without = without[~np.isnan(without)]  # without one cluster it may not be defined
+    without = _without_each(statistic, rows)
     if len(without) < 2 or np.ptp(without) <= _ALIKE:
         return _alike(value, len(rows), least, resampling.confidence)
     if len(rows) < MIN_CLUSTERS_TO_RESAMPLE:
@@ -106,15 +133,21 @@ def _bounds(
     return _bootstrap(statistic, rows, value, without, resampling)
 
 
+def _without_each(statistic: Statistic, rows: Floats) -> Floats:
+    """Return the statistic without each cluster in turn, where it is defined."""
+    without = statistic(rows.sum(0) - rows)
+    return without[~np.isnan(without)]
+
+
 def _alike(value: float, clusters: int, least: float, confidence: float) -> _Bounds:
     if least == 0.0 and value in (0.0, 1.0) and clusters:
         reach = ((1.0 - confidence) / 2.0) ** (1.0 / clusters)
         low, high = (reach, 1.0) if value else (0.0, 1.0 - reach)
         return low, high, "exact, conversations as trials"
-    return None, None, "none: all conversations are alike"
+    return None, None, _ALL_ALIKE
 
 
-def _jackknife(value: float, without: Floats, confidence: float) -> _Bounds:
+def _jackknife(value: float, without: Floats, confidence: float) -> tuple[float, float, str]:
     k = len(without)
     error = float(np.sqrt((k - 1) / k * np.sum((without - without.mean()) ** 2)))
     margin = float(stats.t.ppf((1.0 + confidence) / 2.0, k - 1)) * error

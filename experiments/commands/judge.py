@@ -13,7 +13,7 @@ from ...agents.errors import UsageError
 from ...agents.ledger import Ledger
 from ...agents.models import ModelSettings
 from ..carded_judge import CardedJudge
-from ..judge_model import Asking, JudgeModel, JudgeSource, fitting_tokens
+from ..judge_model import TIMEOUT, Asking, JudgeModel, JudgeSource, fitting_tokens
 from ..judging_progress import JudgingProgress
 from ..judging_run import JudgingRun
 from ..judging_summary import announce, present, summary_json
@@ -21,7 +21,6 @@ from .options import SHORT_NAMES
 from .resumable import resumable
 
 SUMMARY = "summary.json"
-_TIMEOUT = 300.0  # a long conversation takes an embedded model minutes to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class JudgeOptions:
             model=SHORT_NAMES.get(self.model, self.model),
             api_base=self.api_base,
             api_key_env=self.api_key_env,
-            timeout=_TIMEOUT,
+            timeout=TIMEOUT,
         )
         tokens = self.conversation_tokens or fitting_tokens(settings, asking)
         return JudgeModel(settings, asking, self.repeats, tokens)

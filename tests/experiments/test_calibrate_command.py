@@ -20,7 +20,7 @@ from cotune.rubrics.judge_card import JudgeCard
 from cotune.rubrics.statistics import Conclusion
 from cotune.simulation.trajectory_file import write_trajectories
 
-from ..optimizer.judged_talk import RUBRIC, LearningModel, annotated, is_kept, talk
+from ..optimizer.judged_talk import RUBRIC, LearningModel, annotated, answered, is_kept, talk
 from .command_line import Said, cotune
 from .system_runs import CONFIG, typed, write_config
 
@@ -137,6 +137,26 @@ def test_a_lazy_judge_is_shown_for_what_it_is(tmp_path: Path):
     assert kept[Measure.BALANCED].before.value == 0.5
 
 
+def test_a_judge_that_always_passes_and_cannot_learn_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def always(self: LearningModel, request: object) -> object:
+        return answered(0.9)
+
+    def most(number: int) -> bool:
+        return number % 20 != 0
+
+    monkeypatch.setattr(LearningModel, "respond", always)
+    prepare(tmp_path, annotated(320, most), 320, most)
+    said = calibrate(tmp_path, "--rollouts", 1200)
+    assert said.code == 0, said.err
+    assert "kept: the judge says 'pass' of all 160 items. Its raw agreement of 95.0% is the" in (
+        said.words
+    )
+    assert "kappa is 0.000, and it finds 0 of 8 failures (recall 0.000)" in said.words
+    assert JudgeCard.load(card_in(tmp_path)).criteria["kept"].conclusion is Conclusion.NO_EVIDENCE
+
+
 def test_the_card_judges_as_it_was_tested_and_no_other_way(tmp_path: Path):
     prepare(tmp_path, annotated(80, is_kept))
     assert calibrate(tmp_path).code == 0
@@ -221,3 +241,59 @@ def test_a_run_asks_for_the_card_of_its_judge(tmp_path: Path):
     other = cotune(*with_card(tmp_path, path, "magic"))
     assert other.code == 2
     assert "not the one that was tested; different are: rubric" in other.err
+
+
+def configured(folder: Path, **more: object) -> Path:
+    """Write a configuration beside what it names."""
+    fields = {
+        "annotations": ["a.jsonl"], "trajectories": "t.jsonl", "rubric": "r.yaml",
+        "judge": {"model": "scripted:grocery", "timeout": 9}, "strategy": "word",
+        "rollouts": 400, "out": "o", **more,
+    }  # fmt: skip
+    path = folder / "calibrate.yaml"
+    path.write_text(yaml.safe_dump(fields, sort_keys=False))
+    return path
+
+
+def test_a_file_says_what_options_say_and_options_go_before_it(tmp_path: Path):
+    prepare(tmp_path, annotated(80, is_kept))
+    said = cotune("calibrate", "--config", configured(tmp_path, seed=3, train=0.3))
+    assert said.code == 0, said.err
+    card = JudgeCard.load(card_in(tmp_path))
+    assert (card.data.seed, card.data.shares["train"], card.model.timeout) == (3, 0.3, 9)
+    other = tmp_path / "other"
+    more = ("--seed", 4, "--out", other / "o", "--judge", "scripted", "--val", 0.2)
+    assert cotune("calibrate", "--config", tmp_path / "calibrate.yaml", *more).code == 0
+    card = JudgeCard.load(card_in(other))
+    assert (card.data.seed, card.data.shares["train"], card.data.shares["val"]) == (4, 0.3, 0.2)
+    assert card.model.timeout == 300
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"wide": 1}, "calibrate.yaml cannot be used. Line 11, wide:"),
+        ({"strategy": "all"}, "calibrate.yaml cannot be used. Line 8, strategy:"),
+        ({"judge": {"model": "x/y", "timeout": 0}}, "judge.timeout:"),
+        ({"strategy": "word", "repeats": 3}, "repeats mean nothing with the strategy 'word'"),
+        ({"train": 0.6, "val": 0.4}, "train 0.6 and val 0.4 leave too little for the test"),
+        ({"judge": None}, "give --judge MODEL, or 'judge' in the file of --config"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_exits_with_2(
+    tmp_path: Path, fields: dict[str, object], said: str
+):
+    prepare(tmp_path, annotated(40, is_kept), 40)
+    result = cotune("calibrate", "--config", configured(tmp_path, **fields))
+    assert result.code == 2
+    assert said in result.err
+
+
+def test_options_that_mean_nothing_exit_with_2(tmp_path: Path):
+    prepare(tmp_path, annotated(40, is_kept), 40)
+    wrong = calibrate(tmp_path, "--gold", "loudest")
+    assert wrong.code == 2
+    assert "--gold: " in wrong.err
+    bare = cotune("calibrate", tmp_path / "a.jsonl", "--rubric", tmp_path / "r.yaml")
+    assert bare.code == 2
+    assert "give --trajectories FILE, or 'trajectories' in the file of --config" in bare.err

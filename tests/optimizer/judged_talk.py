@@ -121,10 +121,11 @@ class LearningModel(LanguageModel):
         wobble = random.Random(text).uniform(-0.02, 0.02)
         kept = "Here is" in text
         passes = (0.9 if kept else 0.1) if taught else (0.75 if kept else 0.65)
-        return _answer(passes + wobble)
+        return answered(passes + wobble)
 
 
-def _answer(passes: float) -> Response:
+def answered(passes: float) -> Response:
+    """One word, with its probabilities."""
     words = {"PASS": passes, "FAIL": 1.0 - passes}
     top = tuple(TopLogprob(word, math.log(each)) for word, each in words.items())
     return Response(
