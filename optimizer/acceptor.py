@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..agents.fingerprint import fingerprint
 from ..agents.prompts import PromptBundle
+from ..rubrics.statistics import one_sided_margin
 from .acceptance import Decision, critical_regressions, decide, unquoted
-from .candidate import Pool
 from .confirmation import Confirmation
 from .evaluator import Evaluator
 from .example import Example
-from .racing import Race
+from .racing import Race, differences
 from .rollout import Rollout, scored_pairs
 from .settings import Search
-from .val_policy import dominated, rungs
+
+_SURE = 0.9  # one-sided
+_PRIOR_VARIANCE = 0.25  # of a paired difference of half the scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +29,25 @@ class Pairing:
         parent: The parent's prompts.
         child: The child's prompts.
         before: The parent's rollouts on the minibatch.
-        after: The child's, in the same order.
+        helped: Whether the faults fell that the child was to mend; then it need only not be surely
+            worse, else it must be surely better. None where that is not known.
     """
 
     parent: PromptBundle
     child: PromptBundle
     before: Sequence[Rollout]
-    after: Sequence[Rollout]
+    helped: bool | None = None
 
 
 @dataclass(frozen=True)
 class Acceptor:
-    """Decides on children: on train against the parent, then on parts of val against the pool.
+    """Decides on children: on train against the parent, and by their safety on val.
 
     Attributes:
         settings: How.
         train: From where a race takes further examples, always in the same order, so that a
             parent is played on each of them once however many children it has.
-        val: Where a child that is clearly dominated on a part is given up.
+        val: What every accepted child is scored on.
         evaluator: Who plays.
         race: The sequential test.
     """
@@ -60,24 +63,39 @@ class Acceptor:
         """What plays again where safety is disputed."""
         return Confirmation.over(self.evaluator, (*self.train, *self.val))
 
-    async def decide(self, pairing: Pairing, pool: Pool) -> Decision:
+    async def decide(self, pairing: Pairing) -> Decision:
         """Decide whether the child joins the pool.
 
         Raises:
             BudgetExhaustedError: The budget ended before it was decided.
             PausedError: Too many faults.
         """
-        match self.settings.acceptance:
-            case "minibatch":
-                compared = await self._comparable(pairing, pairing.before, pairing.after)
-                decision = decide(*compared, self.settings.min_gain)
-            case "race":
-                decision = await self._raced(pairing)
-        return await self._tried_on_val(pairing, decision, pool) if decision.accepted else decision
+        raced = self.settings.acceptance == "race"
+        decision = await (self._raced(pairing) if raced else self._compared(pairing))
+        return await self._safe_on_val(pairing, decision) if decision.accepted else decision
+
+    async def _compared(self, pairing: Pairing) -> Decision:
+        """Compare on the minibatch; what credit says moves the burden of proof."""
+        after = await self.evaluator.evaluate(self._examples(pairing), pairing.child)
+        compared = await self._comparable(pairing, pairing.before, after)
+        gains = differences(*compared)
+        if pairing.helped is None or not gains:
+            return decide(*compared, self.settings.min_gain)
+        margin = one_sided_margin(gains, _SURE, _PRIOR_VARIANCE)
+        return decide(*compared, -margin if pairing.helped else margin)
+
+    def recalled(self, pairing: Pairing) -> list[Rollout]:
+        """Return what the child was decided by on the minibatch."""
+        return self.evaluator.recall(self._examples(pairing), pairing.child)
+
+    def _examples(self, pairing: Pairing) -> list[Example]:
+        by_id = {example.id: example for example in self.train}
+        return [by_id[rollout.example] for rollout in pairing.before]
 
     async def _raced(self, pairing: Pairing) -> Decision:
         """Add examples until the two can be told apart or there is nothing to add."""
-        before, after = list(pairing.before), list(pairing.after)
+        before = list(pairing.before)
+        after = await self.evaluator.evaluate(self._examples(pairing), pairing.child)
         played = {rollout.example for rollout in before}
         room = max(0, self.settings.race.most - len(before))
         rest = [each for each in _shuffled(self.train) if each.id not in played][:room]
@@ -90,22 +108,12 @@ class Acceptor:
             after += await self.evaluator.evaluate(step, pairing.child)
             before += await self.evaluator.evaluate(step, pairing.parent)
 
-    async def _tried_on_val(self, pairing: Pairing, accepted: Decision, pool: Pool) -> Decision:
-        """Play the child on val, and turn it down where it is dominated or less safe."""
-        order = _shuffled(self.val)
-        looks = rungs(len(order)) if self.settings.val == "halving" else [len(order)]
-        for count in looks:
-            part = order[:count]
-            own = await self.evaluator.evaluate(part, pairing.child)
-            if count < len(order):
-                others = [self.evaluator.recall(part, each.bundle) for each in pool.scored()]
-                reason = dominated(own, others)
-            else:
-                parents = self.evaluator.recall(part, pairing.parent)
-                reason = _less_safe(*await self._confirmed(pairing, parents, own))
-            if reason is not None:
-                return Decision(False, reason, accepted.before, accepted.after)
-        return accepted
+    async def _safe_on_val(self, pairing: Pairing, accepted: Decision) -> Decision:
+        """Play the child on val, and turn it down where it is less safe."""
+        child = await self.evaluator.evaluate(self.val, pairing.child)
+        parent = self.evaluator.recall(self.val, pairing.parent)
+        reason = _less_safe(*await self._confirmed(pairing, parent, child))
+        return accepted if reason is None else replace(accepted, accepted=False, reason=reason)
 
     async def _comparable(
         self, pairing: Pairing, before: Sequence[Rollout], after: Sequence[Rollout]

@@ -96,6 +96,17 @@ class Pool:
         """Return the seed and the accepted candidates: those with a val score."""
         return [candidate for candidate in self.candidates if candidate.val]
 
+    def line(self, bundle: PromptBundle) -> list[Candidate]:
+        """Return the scored candidate with these prompts and all it descends from.
+
+        Raises:
+            KeyError: There is none.
+        """
+        found = [self.candidates[self.number_of(bundle)]]
+        while (parent := found[-1].parent) is not None:
+            found.append(self.candidates[parent])
+        return found
+
     def number_of(self, bundle: PromptBundle) -> int:
         """Return the number of the scored candidate with these prompts.
 

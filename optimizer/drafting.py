@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..agents.prompts import PromptBundle
 from .candidate import Pool, Status
 from .case import Case
 from .guards import Guards
-from .merge import merged
+from .learning import Material
 from .proposers.proposer import Assignment, Draft, Proposer, TurnedDown
-from .rollout import Lesson, Rollout
-from .settings import Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +20,35 @@ class Drafting:
     Attributes:
         proposer: Who writes.
         guards: What a new text must hold to.
-        settings: Whether front members are merged, and how long a prompt may be.
+        max_length: Longest allowed prompt, in characters.
     """
 
     proposer: Proposer
     guards: Guards
-    settings: Search
+    max_length: int
 
-    async def draft(
-        self, pool: Pool, parent: PromptBundle, agents: Sequence[str], rollouts: Sequence[Rollout]
-    ) -> Draft:
-        """Merge the parent with another front member where that is new, else ask the proposer.
+    async def draft(self, pool: Pool, parent: PromptBundle, material: Material) -> Draft:
+        """Ask the proposer; without anything to learn from there is nothing to write.
 
         Raises:
             ProposalFailedError: No proposal could be made.
             CotuneError: The run cannot go on.
         """
-        candidate = pool.candidates[pool.number_of(parent)]
-        if self.settings.merge and (both := merged(pool, candidate)) is not None:
-            return Draft(changed(parent, both), "merged with another member of the front")
-        return await self.proposer.propose(self._assignment(pool, parent, agents, rollouts))
+        assignment = Assignment(
+            prompts=parent.only(*material.agents),
+            lessons=material.lessons,
+            rejected=_turned_down(pool, parent),
+            max_length=self.max_length,
+            bundle=parent,
+            cases=material.cases,
+        )
+        return await self.proposer.propose(assignment)
 
     def refusal(
-        self, parent: PromptBundle, texts: Mapping[str, str], rollouts: Sequence[Rollout]
+        self, parent: PromptBundle, texts: Mapping[str, str], cases: Iterable[Case]
     ) -> str | None:
         """Return why the texts may not be tried, or None when they may."""
-        said = [text for case in _cases(rollouts) for text in case.said()]
+        said = [text for case in cases for text in case.said()]
         guards = self.guards.also(said)
         refusals = (
             f"{agent}: {reason}"
@@ -56,18 +57,6 @@ class Drafting:
         )
         return next(refusals, None)
 
-    def _assignment(
-        self, pool: Pool, parent: PromptBundle, agents: Sequence[str], rollouts: Sequence[Rollout]
-    ) -> Assignment:
-        return Assignment(
-            prompts=parent.only(*agents),
-            lessons={agent: _lessons(rollouts, agent) for agent in parent},
-            rejected=_turned_down(pool, parent),
-            max_length=self.settings.max_prompt_length,
-            bundle=parent,
-            cases=_cases(rollouts),
-        )
-
 
 def changed(before: PromptBundle, after: PromptBundle) -> dict[str, str]:
     """Return the texts that differ, by agent, as they are after."""
@@ -75,21 +64,10 @@ def changed(before: PromptBundle, after: PromptBundle) -> dict[str, str]:
 
 
 def _turned_down(pool: Pool, parent: PromptBundle) -> list[TurnedDown]:
-    """Return what was tried from this parent before and turned down, oldest first."""
-    number = pool.number_of(parent)
+    """Return what was tried from this parent and those before it and turned down, oldest first."""
+    line = {candidate.number: candidate for candidate in pool.line(parent)}
     return [
-        TurnedDown(changed(parent, candidate.bundle), candidate.reason)
+        TurnedDown(changed(line[candidate.parent].bundle, candidate.bundle), candidate.reason)
         for candidate in pool.candidates
-        if candidate.parent == number and candidate.status in (Status.REJECTED, Status.REFUSED)
+        if candidate.parent in line and candidate.status in (Status.REJECTED, Status.REFUSED)
     ]
-
-
-def _lessons(rollouts: Iterable[Rollout], agent: str) -> list[Lesson]:
-    found = [lesson for rollout in rollouts for lesson in rollout.lessons.get(agent, ())]
-    return sorted(found, key=lambda lesson: not lesson.failed)
-
-
-def _cases(rollouts: Iterable[Rollout]) -> list[Case]:
-    """Return the conversations that lost points, the worst first."""
-    found = [rollout.case for rollout in rollouts if rollout.case is not None]
-    return sorted(found, key=lambda case: case.score)

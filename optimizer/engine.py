@@ -137,8 +137,8 @@ class Engine:
 
     async def _alone(self, pool: Pool, choice: Choice) -> tuple[SingleChange, ...]:
         """Play the winner's changes one by one, where there are several."""
-        seed, val = pool.seed, self.task.splits.val
-        changes = changed(seed.bundle, choice.winner.bundle)
+        seed, val = pool.seed.bundle, self.task.splits.val
+        changes = changed(seed, choice.winner.bundle)
         if len(changes) < 2:
             return ()
         self.observer.step("single changes", len(changes) * len(val))

@@ -21,7 +21,7 @@ from .observer import Observer
 from .rollout import Rollout
 from .task import Task
 
-_FORM = 2  # of a rollout in the journal; an older one is not read
+_FORM = 3  # of a rollout in the journal; an older one is not read
 _IN_VAIN = "rollouts_in_vain"
 
 

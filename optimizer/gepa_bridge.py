@@ -36,6 +36,7 @@ from .drafting import Drafting
 from .evaluator import Evaluator
 from .example import Example
 from .example_loader import ExampleLoader
+from .learning import Learning, Material
 from .observer import Observer
 from .proposers.proposer import Draft, ProposalFailedError
 from .rollout import Rollout, mean_score
@@ -52,21 +53,23 @@ class Policies:
         selection: Which agents a proposal may change.
         drafting: What is proposed.
         acceptor: Whether a child joins the pool.
+        learning: What a proposal is written from, and which of its edits helped.
         patience: Iterations without an accepted child after which the search ends.
     """
 
     selection: ComponentSelection
     drafting: Drafting
     acceptor: Acceptor
+    learning: Learning
     patience: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A proposal under way, and the rollouts it is written from."""
+    """A proposal under way, and what it is written from."""
 
     draft: Future[Draft]
-    rollouts: list[Rollout]
+    material: Material
 
 
 class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
@@ -103,6 +106,10 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         self._fruitless = 0
         self._failures = 0
 
+    def bundle(self, texts: Mapping[str, str]) -> PromptBundle:
+        """Return prompts with the texts that gepa has for them."""
+        return self._seed.with_texts(texts)
+
     # What gepa asks of an adapter
 
     def evaluate(
@@ -115,8 +122,11 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         self, items: list[tuple[dict[str, str], list[Example]]]
     ) -> list[EvaluationBatch[Rollout, Rollout]]:
         """Score candidates, each on examples of its own, side by side."""
-        work = [(batch, self._bundle(candidate)) for candidate, batch in items]
-        return [_evaluated(one) for one in self._on_loop(self._evaluator.evaluate_all(work))]
+        work = [(batch, self.bundle(candidate)) for candidate, batch in items]
+        found = self._on_loop(self._evaluator.evaluate_all(work))
+        for (_, bundle), rollouts in zip(work, found, strict=True):
+            self._policies.learning.note(bundle, rollouts)
+        return [_evaluated(one) for one in found]
 
     def make_reflective_dataset(
         self,
@@ -125,10 +135,10 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         components_to_update: list[str],
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Begin to write, and return what is under way; gepa hands it to `propose_new_texts`."""
-        parent, rollouts = self._bundle(candidate), list(eval_batch.outputs)
-        drafting = self._policies.drafting
-        draft = self._begin(drafting.draft(self.pool, parent, components_to_update, rollouts))
-        return {_BEGUN: [{_BEGUN: _Begun(draft, rollouts)}]}
+        parent, rollouts = self.bundle(candidate), list(eval_batch.outputs)
+        material = self._policies.learning.material(parent, rollouts, components_to_update)
+        draft = self._begin(self._policies.drafting.draft(self.pool, parent, material))
+        return {_BEGUN: [{_BEGUN: _Begun(draft, material)}]}
 
     def propose_new_texts(  # type: ignore[override]
         self,
@@ -140,7 +150,7 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         begun: _Begun = reflective_dataset[_BEGUN][0][_BEGUN]
         try:
             draft = self._ended(begun.draft)
-            texts = self._guarded(self._bundle(candidate), draft, begun.rollouts)
+            texts = self._guarded(self.bundle(candidate), draft, begun.material)
         except ProposalFailedError as error:
             self._proposer_failed(str(error))
         except BudgetExhaustedError as error:
@@ -173,37 +183,23 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         """Decide on a proposal and note why."""
         assert proposal.eval_before is not None
         assert proposal.eval_after is not None
-        parent = self._bundle(state.program_candidates[proposal.parent_program_ids[0]])
-        child = self._bundle(proposal.candidate)
+        parent = self.bundle(state.program_candidates[proposal.parent_program_ids[0]])
+        child = self.bundle(proposal.candidate)
         if self._was_tried(child):
             return False  # another proposal of the same iteration was the same
-        pairing = Pairing(
-            parent,
-            child,
-            cast(list[Rollout], proposal.eval_before.outputs),
-            cast(list[Rollout], proposal.eval_after.outputs),
-        )
-        number = self.pool.number_of(parent)
-        try:
-            decision = self._on_loop(self._policies.acceptor.decide(pairing, self.pool))
-        except BudgetExhaustedError as error:
-            self.stopped = error.limit
-            undecided = Decision(
-                False, f"undecided when the budget ended: {error.limit}", None, None
-            )
-            self._consider(child, number, Status.UNFINISHED, undecided)
+        before = cast(list[Rollout], proposal.eval_before.outputs)
+        after = cast(list[Rollout], proposal.eval_after.outputs)
+        pairing = self._credited(parent, child, before, after)
+        if pairing is None:
             return False
-        if decision.accepted:
-            self._promised[child.fingerprint] = _Promise(child, number, decision)
-        else:
-            self._consider(child, number, Status.REJECTED, decision)
-        return decision.accepted
+        proposal.candidate = pairing.child.texts()  # what gepa puts into its pool
+        return self._decided(pairing)
 
     # What gepa tells its callbacks
 
     def on_valset_evaluated(self, event: ValsetEvaluatedEvent) -> None:
         """Put the seed or an accepted child into the pool."""
-        bundle = self._bundle(event["candidate"])
+        bundle = self.bundle(event["candidate"])
         examples = self._val.fetch(list(event["scores_by_val_id"]))
         played = self._evaluator.recall(examples, bundle)
         val = self._policies.acceptor.confirmation.settled(bundle, played)
@@ -242,6 +238,45 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
 
     # Inside
 
+    def _credited(
+        self,
+        parent: PromptBundle,
+        child: PromptBundle,
+        before: Sequence[Rollout],
+        after: Sequence[Rollout],
+    ) -> Pairing | None:
+        """Pair a parent with the part of a child that helped; None where that was tried before."""
+        credit = self._policies.learning.credit(parent, child, before, after)
+        part = parent.with_texts(credit.texts)
+        if part == child:
+            return Pairing(parent, child, before, credit.helped)
+        decision = Decision(False, credit.reason, mean_score(before), mean_score(after))
+        self._consider(child, self.pool.number_of(parent), Status.REJECTED, decision)
+        if self._was_tried(part):
+            return None
+        whole = self.pool.candidates[-1].number
+        self._diagnoses[part.fingerprint] = f"what helped of candidate {whole}"
+        return Pairing(parent, part, before, credit.helped)
+
+    def _decided(self, pairing: Pairing) -> bool:
+        """Decide on a child and note why."""
+        child, number = pairing.child, self.pool.number_of(pairing.parent)
+        try:
+            decision = self._on_loop(self._policies.acceptor.decide(pairing))
+        except BudgetExhaustedError as error:
+            self.stopped = error.limit
+            undecided = Decision(
+                False, f"undecided when the budget ended: {error.limit}", None, None
+            )
+            self._consider(child, number, Status.UNFINISHED, undecided)
+            return False
+        self._policies.learning.note(child, self._policies.acceptor.recalled(pairing))
+        if decision.accepted:
+            self._promised[child.fingerprint] = _Promise(child, number, decision)
+        else:
+            self._consider(child, number, Status.REJECTED, decision)
+        return decision.accepted
+
     def _on_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine on the run's event loop and wait for it on gepa's thread."""
         return self._ended(self._begin(work))
@@ -259,21 +294,17 @@ class GepaBridge(GEPAAdapter[Example, Rollout, Rollout]):
         finally:
             self._pending.discard(begun)
 
-    def _bundle(self, texts: Mapping[str, str]) -> PromptBundle:
-        return self._seed.with_texts(texts)
-
     def _was_tried(self, bundle: PromptBundle) -> bool:
         return any(candidate.bundle == bundle for candidate in self.pool.candidates)
 
-    def _guarded(
-        self, parent: PromptBundle, draft: Draft, rollouts: Sequence[Rollout]
-    ) -> dict[str, str]:
+    def _guarded(self, parent: PromptBundle, draft: Draft, material: Material) -> dict[str, str]:
         """Return the texts, or nothing when a guard refuses one of them or they were tried."""
         if not draft.texts:
             return {}
         child = parent.with_texts(draft.texts)
         self._diagnoses[child.fingerprint] = draft.diagnosis
-        refusal = self._policies.drafting.refusal(parent, draft.texts, rollouts)
+        self._policies.learning.aim(child, draft.texts, material.faults)
+        refusal = self._policies.drafting.refusal(parent, draft.texts, material.cases)
         if refusal is not None:
             decision = Decision(False, refusal, None, None)
             self._consider(child, self.pool.number_of(parent), Status.REFUSED, decision)

@@ -118,6 +118,7 @@ class LocalTask:
             critical_failures=tuple(one for one in whole.critical_failures if one in blamed_for),
             lessons={name: own for name, own in whole.lessons.items() if name == self.agent},
             blame={name: own for name, own in whole.blame.items() if name == self.agent},
+            applied=whole.applied,
             case=case_of(record, rubric, blames, score) if blames else None,
             spending=whole.spending,
         )

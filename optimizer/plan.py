@@ -7,8 +7,9 @@ from typing import Any
 
 from ..agents.errors import UsageError
 from .example import Splits
-from .noise import Noise
+from .noise import Noise, spread
 from .settings import EngineSettings, Search
+from .val_policy import searched_val
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Plan:
         total: The limit.
         seed: Scoring the seed on val, beside what the noise needs of it.
         per_candidate: One proposal at most: parent and child on the minibatch, or for as long as
-            a race may last, and the child on all of val.
+            a race may last, and the child on the search's part of val. What helped of a child is
+            a proposal of its own.
         candidates: Proposals that fit, at least: rejected ones and those decided early cost less.
         selection: Running the seed and the finalists again on val, beside what the noise needs.
         test: Seed and winner on test.
@@ -60,12 +62,14 @@ def make_plan(settings: EngineSettings, splits: Splits[Any], noise: Noise | None
         UsageError: Rollouts are not limited, or the limit does not buy even one candidate.
     """
     val, test, measured = len(splits.val), len(splits.test), _measured(settings, splits)
+    searched = searched_val(splits.val, settings.search)
     shared = measured * min(settings.noise.repeats - 1, settings.selection.repeats)
     noisy = measured * settings.noise.repeats
-    seed = val - measured
+    noised = {example.id for example in spread(splits.val, measured)}
+    seed = sum(example.id not in noised for example in searched)
     tested = 2 * test * settings.test.repeats
     selected = (settings.selection.finalists + 1) * val * settings.selection.repeats - shared
-    per_candidate = 2 * _compared(settings.search, len(splits.train)) + val
+    per_candidate = 2 * _compared(settings.search, len(splits.train)) + len(searched)
     total = settings.limits.rollouts
     needed = tested + selected + noisy + seed + per_candidate
     if total is None or total < needed:

@@ -83,23 +83,23 @@ class Race:
             ValueError: The two are not of the same examples in the same order.
         """
         decision = decide(before, after, self.min_gain)
-        differences = _differences(before, after)
+        gains = differences(before, after)
         if decision.accepted:
-            return self._if_sure(decision, differences, exhausted=exhausted)
+            return self._if_sure(decision, gains, exhausted=exhausted)
         if exhausted:
             return decision
         comparable = decision.before is not None
-        behind = comparable and (decision.gain < self.min_gain or not any(differences))
+        behind = comparable and (decision.gain < self.min_gain or not any(gains))
         return decision if behind or _excess(before, after) > _PERHAPS_LUCK else None
 
     def _if_sure(
-        self, decision: Decision, differences: Sequence[float], *, exhausted: bool
+        self, decision: Decision, gains: Sequence[float], *, exhausted: bool
     ) -> Decision | None:
         """Accept what is ahead by more than the margin; without it, reject at the end only."""
         confidence = min(self.confidence, _AT_THE_END) if exhausted else self.confidence
         known = None if self.noise is None else 2 * self.noise.between_repeats
         prior, least = (_UNMEASURED, 0.0) if known is None else (known, known)
-        low = decision.gain - one_sided_margin(differences, confidence, prior, least)
+        low = decision.gain - one_sided_margin(gains, confidence, prior, least)
         said = f"{decision.reason}, by {low:+.3f} or more with {confidence:.0%} confidence"
         if low > self.min_gain:
             return replace(decision, reason=said)
@@ -107,7 +107,8 @@ class Race:
         return unsure if exhausted else None
 
 
-def _differences(before: Sequence[Rollout], after: Sequence[Rollout]) -> list[float]:
+def differences(before: Sequence[Rollout], after: Sequence[Rollout]) -> list[float]:
+    """Return by how much each example scores more after, where no fault hit either side."""
     return [
         other.score - one.score
         for one, other in scored_pairs(before, after)

@@ -71,7 +71,10 @@ class RunResult:
 
     @property
     def val_gain(self) -> float | None:
-        """Winner minus seed on val: what a maximum over val would claim."""
+        """Winner minus seed over all their rollouts on val, by which the winner was chosen."""
+        for finalist in self.choice.finalists:
+            if finalist.candidate.number == self.winner.number:
+                return finalist.gain
         compared = decide(self.pool.seed.val, self.winner.val)
         return None if compared.before is None else compared.gain
 

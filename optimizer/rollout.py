@@ -23,6 +23,7 @@ class Lesson:
         expected: What it should have returned in the same form; empty when unknown.
         rule: The rule that decides it; empty when unknown.
         feedback: What was wrong, criterion by criterion; empty when nothing was.
+        criterion: The one that failed, where it is about one only.
     """
 
     inputs: str
@@ -30,6 +31,7 @@ class Lesson:
     expected: str
     rule: str
     feedback: str
+    criterion: str = ""
 
     @property
     def failed(self) -> bool:
@@ -48,6 +50,7 @@ class Rollout:
         critical_failures: Critical criteria that failed.
         lessons: What each agent can learn, by agent name, the gravest first.
         blame: Points lost through each agent's fault; empty when nothing was lost.
+        applied: Criteria that were decided, passed or failed.
         case: The conversation that lost them, where the rollout was one.
         spending: What it used, by model role and agent.
         fault: Why there is no score.
@@ -59,6 +62,7 @@ class Rollout:
     critical_failures: tuple[str, ...] = ()
     lessons: Mapping[str, Sequence[Lesson]] = field(default_factory=dict)
     blame: Mapping[str, float] = field(default_factory=dict)
+    applied: tuple[str, ...] = ()
     case: Case | None = None
     spending: Spending = field(default_factory=dict)
     fault: Fault | None = None
@@ -81,6 +85,7 @@ class Rollout:
                 for agent, lessons in data["lessons"].items()
             },
             blame=data["blame"],
+            applied=tuple(data["applied"]),
             case=case and Case.from_json(case),
             spending=spending_from_json(data["spending"]),
             fault=fault and Fault(FaultOrigin(fault["origin"]), fault["kind"], fault["message"]),

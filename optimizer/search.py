@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from gepa.api import optimize
 from gepa.core.callbacks import GEPACallback
 from gepa.proposer.reflective_mutation.base import ReflectionComponentSelector
-from gepa.strategies.proposal_sampling import IndependentSampling
+from gepa.strategies.proposal_sampling import IndependentSampling, SamplingStrategy
 
 from ..agents.budget import BudgetExhaustedError
 from .acceptor import Acceptor
@@ -18,15 +19,19 @@ from .candidate import Pool
 from .component_selection import component_selection
 from .drafting import Drafting
 from .evaluator import Evaluator
+from .example import Example
 from .example_loader import ExampleLoader
 from .gepa_bridge import GepaBridge, Policies
 from .guards import Guards
+from .learning import Learning
 from .noise import Noise
 from .observer import Observer
 from .proposers.proposer import Proposer
 from .racing import Race
-from .settings import EngineSettings
+from .sampling import Newest, Telling
+from .settings import EngineSettings, Search
 from .task import Task
+from .val_policy import searched_val
 
 _log = logging.getLogger(__name__)
 
@@ -54,10 +59,10 @@ async def search(
         ModelUnusableError: No call of a model, the reflection model among them, can succeed.
         BudgetExhaustedError: The budget ended before the seed was scored.
     """
-    val = ExampleLoader(task.splits.val)
-    policies = _policies(task, settings, evaluator, proposer, noise)
-    bridge = GepaBridge(task.seed, val, policies, evaluator, observer)
-    running = asyncio.ensure_future(asyncio.to_thread(_run_gepa, task, settings, bridge, val))
+    val = searched_val(task.splits.val, settings.search)
+    policies = _policies(task, val, settings, evaluator, proposer, noise)
+    bridge = GepaBridge(task.seed, ExampleLoader(val), policies, evaluator, observer)
+    running = asyncio.ensure_future(asyncio.to_thread(_run_gepa, task, settings, bridge, policies))
     try:
         await asyncio.shield(running)
         stopped = bridge.stopped
@@ -76,18 +81,19 @@ async def search(
 
 
 def _run_gepa(
-    task: Task[Any], settings: EngineSettings, bridge: GepaBridge, val: ExampleLoader
+    task: Task[Any], settings: EngineSettings, bridge: GepaBridge, policies: Policies
 ) -> None:
+    search = settings.search
     optimize(
         seed_candidate=task.seed.texts(),
         trainset=ExampleLoader(task.splits.train),
-        valset=val,
+        valset=ExampleLoader(policies.acceptor.val),
         adapter=bridge,
-        candidate_selection_strategy=settings.search.parents,
-        frontier_type=settings.search.frontier,
+        candidate_selection_strategy=Newest() if search.parents == "newest" else search.parents,
+        frontier_type=search.frontier,
         module_selector=cast(ReflectionComponentSelector, bridge.select_agents),
-        sampling_strategy=IndependentSampling(settings.search.parallel),
-        reflection_minibatch_size=min(settings.search.minibatch, len(task.splits.train)),
+        sampling_strategy=_sampling(search, bridge, policies),
+        reflection_minibatch_size=min(search.minibatch, len(task.splits.train)),
         acceptance_criterion=bridge,
         stop_callbacks=[bridge],
         callbacks=[cast(GEPACallback, bridge)],  # gepa calls the methods that are there
@@ -97,8 +103,16 @@ def _run_gepa(
     )
 
 
+def _sampling(search: Search, bridge: GepaBridge, policies: Policies) -> SamplingStrategy:
+    if search.acceptance == "credit" and search.minibatches == "telling":
+        experience = policies.learning.experience
+        return Telling(search.minibatch, search.parallel, experience, bridge.bundle)
+    return IndependentSampling(search.parallel)
+
+
 def _policies(
     task: Task[Any],
+    val: Sequence[Example],
     settings: EngineSettings,
     evaluator: Evaluator,
     proposer: Proposer,
@@ -109,8 +123,9 @@ def _policies(
     race = Race.of(search, noise)
     return Policies(
         component_selection(search, settings.seed),
-        Drafting(proposer, guards, search),
-        Acceptor(search, splits.train, splits.val, evaluator, race),
+        Drafting(proposer, guards, search.max_prompt_length),
+        Acceptor(search, splits.train, val, evaluator, race),
+        Learning(search, frozenset(example.id for example in splits.train)),
         search.patience,
     )
 

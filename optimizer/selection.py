@@ -58,7 +58,7 @@ async def choose(
     Comparisons are pair by pair: what a fault hit on one side counts on neither.
     """
     seed, confirmation = pool.seed, Confirmation.over(evaluator, val)
-    ranked = (await _ranked(pool, confirmation))[: settings.finalists]
+    ranked = (await _ranked(pool, confirmation, settings))[: settings.finalists]
     again = _Again(val, evaluator, settings.repeats)
     fresh_seed = await again(seed) if ranked else []
     fresh = [await again(one) for one in ranked]
@@ -75,8 +75,8 @@ async def choose(
     return Choice(best.candidate, tuple(finalists), reason)
 
 
-async def _ranked(pool: Pool, confirmation: Confirmation) -> list[Candidate]:
-    """Return the candidates that are better than the seed on val, best first."""
+async def _ranked(pool: Pool, confirmation: Confirmation, settings: Selection) -> list[Candidate]:
+    """Return the candidates that are better than the seed on val, in the order asked for."""
     seed = pool.seed
     decisions = {
         one.number: decide(
@@ -85,6 +85,8 @@ async def _ranked(pool: Pool, confirmation: Confirmation) -> list[Candidate]:
         for one in pool.scored()[1:]
     }
     better = [one for one in pool.scored()[1:] if decisions[one.number].accepted]
+    if settings.order == "newest":
+        return better[::-1]
     return sorted(
         better, key=lambda one: (-decisions[one.number].gain, one.bundle.length, one.number)
     )

@@ -20,6 +20,7 @@ from ..rubrics.credit import Blame, credit, points_lost
 from ..rubrics.rubric import Rubric
 from ..rubrics.scoring import Score, score
 from ..rubrics.subject import ConversationRecord
+from ..rubrics.verdict import Verdict
 from ..rubrics.verdict_journal import Decided, VerdictJournal
 from ..simulation.attempts import Attempts
 from ..simulation.played import Played, added
@@ -134,9 +135,15 @@ class SystemTask:
             critical_failures=result.critical_failures,
             lessons=self._lessons(blames),
             blame=self._blame(blames),
+            applied=self._applied(verdicts),
             case=case_of(record, self.rubric, blames, result.objective) if blames else None,
             spending=spending,
         )
+
+    def _applied(self, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+        """Return the names of the criteria that were decided, each once."""
+        decided = (each.criterion for each in verdicts if each.value is not None)
+        return tuple(dict.fromkeys(self.rubric.criterion(name).name for name in decided))
 
     def _lessons(self, blames: Sequence[Blame]) -> dict[str, tuple[Lesson, ...]]:
         agents = dict.fromkeys(blame.agent for blame in blames)
@@ -160,6 +167,7 @@ def _lesson(feedback: AgentFeedback) -> Lesson:
         expected="",
         rule=" ".join(rules) or feedback.criterion.feedback or "",
         feedback=feedback.text,
+        criterion=feedback.criterion.name,
     )
 
 

@@ -25,10 +25,10 @@ _LONGEST = 420  # characters of a reply; an embedded model reads slowly
 _PEOPLE = ("ada", "ben", "cem")
 DONE, OFFERED = "done", "offered"
 _REASONS: Mapping[tuple[str, bool], str] = {
-    (DONE, True): "The reply lists what is in the cart now, so the request was carried out.",
-    (DONE, False): "Nothing was put into the cart, changed or removed by this reply.",
-    (OFFERED, True): "The reply shows products on the screen for the customer to choose from.",
-    (OFFERED, False): "The reply shows no products to choose from.",
+    (DONE, True): 'The reply says what is in the cart now: "In the cart", or that it is empty.',
+    (DONE, False): "The reply says nothing of the cart, however many products it shows.",
+    (OFFERED, True): 'The reply shows products with numbers and prices, after "On the screen".',
+    (OFFERED, False): "The reply shows no products with numbers and prices; a cart is no offer.",
 }
 
 
@@ -45,16 +45,17 @@ class Exchange:
     truth: Mapping[str, bool]
 
 
-async def exchanges(scenarios: Iterable[Scenario], most: int) -> list[Exchange]:
+async def exchanges(scenarios: Iterable[Scenario], most: int, shift: int = 0) -> list[Exchange]:
     """Return exchanges, one of a scenario at most, those of each kind in turn.
 
     Args:
         scenarios: Of the grocery world.
         most: How many at most.
+        shift: Another one plants other faults, so other things are said.
     """
     kinds: defaultdict[tuple[bool, ...], list[Exchange]] = defaultdict(list)
     seen: set[str] = set()
-    for number, scenario in enumerate(scenarios):
+    for number, scenario in enumerate(scenarios, shift):
         fault = FAULTS[number % len(FAULTS)] if number % 3 else None
         record = await play(scenario, fault, _TURNS)
         fresh = [each for each in _cut(record.trajectory) if _said(each.trajectory) not in seen]

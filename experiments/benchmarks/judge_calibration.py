@@ -24,16 +24,17 @@ _MOST = 120
 _WRONG = 0.1
 
 
-def write(folder: Path, wrong: float = _WRONG, most: int = _MOST) -> None:
+def write(folder: Path, wrong: float = _WRONG, most: int = _MOST, shift: int = 0) -> None:
     """Write the exchanges and what people say of them.
 
     Args:
         folder: Where; created if needed.
         wrong: In which share of the items each person is wrong.
         most: Exchanges at most.
+        shift: See `exchanges`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    found = asyncio.run(exchanges(load_scenarios("grocery"), most))
+    found = asyncio.run(exchanges(load_scenarios("grocery"), most, shift))
     write_trajectories(folder / "exchanges.jsonl", (each.trajectory for each in found))
     write_annotations(folder / "annotations.jsonl", people_say(found, wrong))
 
@@ -43,8 +44,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Writes what calibration is measured with.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--wrong", type=float, default=_WRONG, help="share of slips of a person")
+    parser.add_argument("--most", type=int, default=_MOST, help="exchanges at most")
+    parser.add_argument("--shift", type=int, default=0, help="another one plants other faults")
     given = parser.parse_args()
-    write(given.folder, given.wrong)
+    write(given.folder, given.wrong, given.most, given.shift)
     folder = given.folder
     Console(highlight=False).print(
         f"cotune calibrate {folder / 'annotations.jsonl'} --trajectories "

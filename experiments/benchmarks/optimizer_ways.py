@@ -92,27 +92,20 @@ class Variant:
     joint: bool = True
 
 
-SEARCH: Mapping[str, Any] = {
-    "parents": "top_k_pareto",
-    "minibatch": 5,
-    "patience": 1000,
-    "agents": "blame",
-    "agents_at_once": 5,
-    "exploration": 0.0,
-    "acceptance": "minibatch",
-    "race": {"step": 5, "most": 20, "confidence": 0.8},
-    "val": "halving",
-    "merge": True,
-}
+SEARCH: Mapping[str, Any] = {"parents": "newest", "minibatch": 16, "agents": "all", "val": "part"}
+SELECTION = Selection(finalists=2, repeats=1, order="newest")
 WHOLE = Variant()
 ABLATIONS: Mapping[str, Variant] = {
-    "without blame (in turn)": Variant({"agents": "round_robin"}),
-    "without blame (all)": Variant({"agents": "all"}),
+    "evidence of the minibatch only": Variant({"evidence": "minibatch"}),
+    "minibatches shuffled": Variant({"minibatches": "shuffled"}),
+    "all or nothing, by the minibatch": Variant({"acceptance": "minibatch"}),
+    "all or nothing, by a race": Variant(
+        {"acceptance": "race", "race": {"step": 8, "most": 40, "confidence": 0.8}}
+    ),
+    "all of val for each child": Variant({"val": "full"}),
     "without joint proposals": Variant(joint=False),
-    "with racing": Variant({"acceptance": "race"}),
-    "without halving": Variant({"val": "full"}),
-    "without merge": Variant({"merge": False}),
-    "two agents at once": Variant({"agents_at_once": 2}),
+    "agents in turn": Variant({"agents": "round_robin"}),
+    "two agents at once, by blame": Variant({"agents": "blame", "agents_at_once": 2}),
     "any on the front as parent": Variant({"parents": "pareto"}),
     "the best on val as parent": Variant({"parents": "current_best"}),
 }
@@ -124,7 +117,7 @@ def run_cotune(task: PlantedTask, seed: int, rollouts: int, variant: Variant = W
         limits=Limits(rollouts=rollouts),
         seed=seed,
         search=Search.model_validate({**SEARCH, **variant.changes}),
-        selection=Selection(finalists=3, repeats=1),
+        selection=SELECTION,
         test=HeldOutTest(resamples=1000),
     )
     writer = SimulatedWriter(task.world, variant.joint)

@@ -216,7 +216,9 @@ def _scored(
     blame: defaultdict[str, float] = defaultdict(float)
     for finding in findings:
         for agent, share, _ in finding.blamed:
-            lessons[agent].append(Lesson(scenario.id, "an answer", "", "", finding.criterion))
+            lessons[agent].append(
+                Lesson(scenario.id, "an answer", "", "", finding.criterion, finding.criterion)
+            )
             blame[agent] += share * finding.points
     return Rollout(
         scenario.id,
@@ -225,6 +227,7 @@ def _scored(
         critical,
         {agent: tuple(found) for agent, found in lessons.items()},
         dict(blame),
+        scenario.needs,
         _case(scenario, score, findings) if findings else None,
     )
 

@@ -21,6 +21,12 @@ CONFIG: dict[str, Any] = {
     "selection": {"finalists": 1},
 }
 
+SMALL: dict[str, Any] = {
+    "system": {**CONFIG["system"], "use": {"train": 12, "val": 6, "test": 6}},
+    "limits": {"rollouts": 70},
+}
+"""What to change where it does not matter how much is played."""
+
 
 def write_config(folder: Path, **changes: Any) -> Path:
     """Write the configuration, with whole values at the top level changed."""

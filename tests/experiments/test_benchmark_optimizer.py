@@ -151,6 +151,6 @@ def test_the_tables_are_printed(
     optimizer.main(["--seeds", "1", "--first", "0"])
     printed = capsys.readouterr().out
     assert "noise: medium" in printed
-    assert "with racing" in printed
+    assert "all or nothing, by a race" in printed
     assert "pure noise: improved in" in printed
     assert all(way in printed for way in (*PLAIN, COTUNE))

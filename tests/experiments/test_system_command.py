@@ -19,7 +19,7 @@ from cotune.optimizer.candidate import Status
 from cotune.optimizer.plan import make_plan
 
 from .command_line import Said, cotune, journaled, paid, record, run_folder, same
-from .system_runs import CONFIG, typed, write_config
+from .system_runs import CONFIG, SMALL, typed, write_config
 
 
 class _Once:
@@ -133,7 +133,7 @@ def test_json_is_all_that_goes_to_standard_output(once: _Once) -> None:
 
 
 def test_a_run_goes_on_from_another_s_winner(once: _Once, tmp_path: Path) -> None:
-    config = write_config(tmp_path)
+    config = write_config(tmp_path, **SMALL)
     said = cotune(*typed(config, "--from", once.folder))
     assert said.code == 0, said.err
     one = record(tmp_path / "cotune-runs")
@@ -153,12 +153,13 @@ def test_sub_agents_winners_are_combined(once: _Once, tmp_path: Path) -> None:
         folder.mkdir()
         _won(once.record, f"{agent}-run", texts).save(folder)
         folders.append(folder)
-    said = cotune(*typed(write_config(tmp_path), "--from", folders[0], "--from", folders[1]))
+    config = write_config(tmp_path, **SMALL)
+    said = cotune(*typed(config, "--from", folders[0], "--from", folders[1]))
     assert said.code == 0, said.err
     seed = record(tmp_path / "cotune-runs").seed.prompts
     assert all(seed[agent].endswith("Be exact.") for agent in ("router", "search"))
     _won(once.record, "another", {"router": "Route well."}).save(folders[1])
-    said = cotune(*typed(write_config(tmp_path), "--from", folders[0], "--from", folders[1]))
+    said = cotune(*typed(config, "--from", folders[0], "--from", folders[1]))
     assert "both changed the prompt of 'router'" in _refused(said)
 
 
@@ -192,7 +193,7 @@ def test_a_person_is_asked_before_the_budget_is_spent(
         def isatty(self) -> bool:
             return True
 
-    config = write_config(tmp_path)
+    config = write_config(tmp_path, **SMALL)
     monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
     said = cotune(*typed(config))
     assert "Go on?" in said.err
@@ -251,9 +252,8 @@ def test_overlapping_scenario_files_are_refused(tmp_path: Path) -> None:
 def test_a_judge_and_a_writer_are_models_of_their_own(tmp_path: Path) -> None:
     scripted = {"model": "scripted:grocery"}
     models = dict.fromkeys(("task", "judge", "reflection"), scripted)
-    small = {**CONFIG["system"], "use": {"train": 12, "val": 6, "test": 6}}
-    config = write_config(tmp_path, models=models, proposer="reflection", system=small)
-    said = cotune(*typed(config, "--rollouts", 70))
+    config = write_config(tmp_path, **SMALL, models=models, proposer="reflection")
+    said = cotune(*typed(config))
     assert said.code == 0, said.err
     one = record(tmp_path / "cotune-runs")
     assert {"task", "judge", "reflection"} <= {usage.role for usage in one.usage}
@@ -262,7 +262,7 @@ def test_a_judge_and_a_writer_are_models_of_their_own(tmp_path: Path) -> None:
 
 def test_faults_of_the_provider_cost_no_score(tmp_path: Path) -> None:
     task = {"model": "scripted:grocery?rate_limit=0.02"}
-    config = write_config(tmp_path, models={"task": task})
+    config = write_config(tmp_path, **SMALL, models={"task": task})
     said = cotune(*typed(config))
     assert said.code == 0, said.err
     one = record(tmp_path / "cotune-runs")

@@ -24,12 +24,12 @@ def _coin(trial: int) -> FakeTask:
     return FakeTask(score, splits(train=24, val=10, test=20))
 
 
-async def test_racing_and_halving_improve_nothing_on_pure_noise(tmp_path: Path) -> None:
+async def test_races_and_parts_of_val_improve_nothing_on_pure_noise(tmp_path: Path) -> None:
     """200 whole runs: search, selection and test; the reported gain is 0 within its error."""
     gains, conclusions = [], []
     for trial in range(_RUNS):
         chosen = settings(
-            180, trial, minibatch=6, acceptance="race", race=Race(step=6, most=24), val="halving"
+            180, trial, minibatch=6, acceptance="race", race=Race(step=6, most=24), val="part"
         ).model_copy(update={"noise": NoiseSettings(examples=5)})
         proposer = numbered(f"T{trial}")
         result = await run(_coin(trial), tmp_path / f"{trial}", proposer, chosen)

@@ -21,7 +21,7 @@ _FINDINGS = st.builds(
     blamed=st.lists(st.tuples(st.text(), _SHARES, st.text()), max_size=2).map(tuple),
 )
 _CASES = st.builds(Case, score=_SHARES, findings=st.lists(_FINDINGS, max_size=2).map(tuple))
-_LESSONS = st.builds(Lesson, *([st.text()] * 5))
+_LESSONS = st.builds(Lesson, *([st.text()] * 6))
 _ROLLOUTS = st.builds(
     Rollout,
     example=st.text(min_size=1),
@@ -30,6 +30,7 @@ _ROLLOUTS = st.builds(
     critical_failures=st.lists(st.text(), max_size=2).map(tuple),
     lessons=st.dictionaries(st.text(), st.lists(_LESSONS, max_size=2).map(tuple), max_size=2),
     blame=st.dictionaries(st.text(), _SHARES, max_size=2),
+    applied=st.lists(st.text(), max_size=2).map(tuple),
     case=st.none() | _CASES,
     spending=st.dictionaries(
         st.tuples(st.sampled_from(Role), st.text()),

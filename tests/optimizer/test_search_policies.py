@@ -1,4 +1,4 @@
-"""Races, val rungs and parallel proposals: what they pay for, and what they decide."""
+"""Races, parts of val and parallel proposals: what they pay for, and what they decide."""
 
 from __future__ import annotations
 
@@ -70,22 +70,18 @@ async def test_a_parent_is_played_once_on_what_races_add(tmp_path: Path) -> None
     assert set(task.played.values()) == {1}
 
 
-async def test_a_dominated_child_is_not_paid_for_on_all_of_val(tmp_path: Path) -> None:
-    """Children are better on train and far worse on val."""
-
-    def score(example: RecordedCall, text: str, repeat: int) -> float:
-        if text == SEED:
-            return 0.5
-        return 0.9 if example.id.startswith("train") else 0.1
-
-    halving = FakeTask(score, splits(8, 32, 8))
-    result = await search(halving, tmp_path / "halving", val="halving", patience=3)
-    assert set(played_on(halving, "val", seed=False).values()) == {8}
-    assert {one.status for one in result.pool.candidates[1:]} == {Status.REJECTED}
-    assert all("val examples" in one.reason for one in result.pool.candidates[1:])
-    full = FakeTask(score, splits(8, 32, 8))
+async def test_children_are_scored_on_a_part_of_val_and_finalists_on_all_of_it(
+    tmp_path: Path,
+) -> None:
+    part = FakeTask(of_quality(0.3, 0.1), splits(8, 40, 8))
+    result = await search(part, tmp_path / "part", val="part", patience=3)
+    assert set(played_on(part, "val", seed=False).values()) == {10}
+    assert {len(one.val) for one in result.pool.scored()} == {10}
+    again = [id_ for id_, _, repeat in part.played if id_.startswith("val") and repeat == 1]
+    assert len(set(again)) == 40
+    full = FakeTask(of_quality(0.3, 0.1), splits(8, 40, 8))
     await search(full, tmp_path / "full", patience=3)
-    assert 32 in played_on(full, "val", seed=False).values()
+    assert 40 in played_on(full, "val", seed=False).values()
 
 
 @pytest.mark.parametrize("rollouts", [170, 190, 230])
@@ -115,7 +111,7 @@ async def test_parallel_proposals_give_the_same_run_whatever_order_calls_finish_
             parallel=parallel,
             acceptance="race",
             race=Race(most=16, step=4),
-            val="halving",
+            val="part",
         )
         for number in range(3)
     ]

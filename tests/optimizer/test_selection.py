@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def _seen(number: int, text: str, score: float, critical: str = "") -> Candidate
 
 
 async def _choose(
-    folder: Path, fresh: Fresh, *candidates: Candidate, task: FakeTask | None = None, **how: int
+    folder: Path, fresh: Fresh, *candidates: Candidate, task: FakeTask | None = None, **how: Any
 ) -> Choice:
     task = task or FakeTask(lambda example, text, repeat: fresh[text], splits(val=SIZE))
     with Journal(folder / "journal") as journal:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from cotune.agents.prompts import Prompt, PromptBundle
-from cotune.optimizer.candidate import Candidate, Status
 from cotune.optimizer.example import RecordedCall
 from cotune.optimizer.single_changes import SingleChange, single_changes
 from cotune.simulation.journal import Journal
@@ -35,8 +34,8 @@ async def _changes(folder: Path, rollouts: int, **texts: str) -> tuple[SingleCha
     val = examples("val", 4)
     with Journal(folder / "journal") as journal:
         play = evaluator(PairTask(_by_both), journal, rollouts)
-        seed = Candidate(0, SEED, None, Status.SEED, "", 0, val=await play.evaluate(val, SEED))
-        return await single_changes(seed, texts, val, play)
+        await play.evaluate(val, SEED, 1)
+        return await single_changes(SEED, texts, val, play)
 
 
 async def test_changes_that_only_help_together_earn_nothing_alone(tmp_path: Path) -> None:
