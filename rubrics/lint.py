@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from ..agents.errors import UsageError
 from ..agents.problem import Problem, problems_of
 from ..agents.yaml_file import YamlFile
+from .checks.registry import seek_checks_in
 from .consistency import (
     agent_problems,
     criterion_problems,
@@ -51,6 +52,7 @@ def lint(path: Path, agents: Sequence[str] | None = None) -> tuple[Complaint, ..
     Raises:
         UsageError: It cannot be read, or is not YAML.
     """
+    seek_checks_in(path.parent)
     file = YamlFile.read(path, "rubric")
     if not isinstance(file.data, dict):
         found = "nothing" if file.data is None else type(file.data).__name__

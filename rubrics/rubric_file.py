@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..agents.errors import UsageError
 from ..agents.yaml_file import load_yaml
+from .checks.registry import seek_checks_in
 from .rubric import Rubric
 
 STARTER = Path(__file__).with_name("starter.yaml")
@@ -20,12 +21,15 @@ def pack_names() -> tuple[str, ...]:
 def load_rubric(source: str | Path) -> Rubric:
     """Read a rubric: a pack by name (`magic`), or a YAML file by path.
 
-    A file that names a check of its own (`package.module:function`) makes cotune import it.
+    A file that names a check of its own (`package.module:function`) makes cotune import it; it may
+    stand beside the file.
 
     Raises:
         UsageError: There is no such file, or it is not a rubric; every problem is named.
     """
-    return load_yaml(Rubric, rubric_path(source), "rubric")
+    path = rubric_path(source)
+    seek_checks_in(path.parent)
+    return load_yaml(Rubric, path, "rubric")
 
 
 def rubric_path(source: str | Path) -> Path:

@@ -67,9 +67,13 @@ class GoogleAdkAdapter:
         assert isinstance(root, BaseAgent)
         return root
 
-    @cached_property
+    @property
     def prompts(self) -> PromptBundle:
         """The instructions that are text; those that are functions have none to be found."""
+        return self._seeds
+
+    @cached_property
+    def _seeds(self) -> PromptBundle:
         return PromptBundle.of(
             *(
                 Prompt(name, agent.instruction, agent.description)

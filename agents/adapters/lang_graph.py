@@ -47,13 +47,17 @@ class LangGraphAdapter:
         """The graph's module."""
         return self.settings.name
 
-    @cached_property
+    @property
     def prompts(self) -> PromptBundle:
         """The mapping that the configuration names, if it does.
 
         Raises:
             UsageError: It is no mapping of nodes to texts.
         """
+        return self._seeds
+
+    @cached_property
+    def _seeds(self) -> PromptBundle:
         if self.settings.prompts is None:
             return PromptBundle()
         where = self.settings.prompts

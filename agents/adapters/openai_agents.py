@@ -8,8 +8,6 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
-from agents.items import TResponseInputItem
-
 from agents import (
     Agent,
     InputGuardrailTripwireTriggered,
@@ -20,6 +18,7 @@ from agents import (
     Runner,
     set_trace_processors,
 )
+from agents.items import TResponseInputItem
 
 from ..errors import Fault, FaultError, FaultOrigin, UsageError
 from ..prompts import Prompt, PromptBundle

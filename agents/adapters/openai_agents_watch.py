@@ -17,7 +17,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import ReferenceType, ref
 
+from agents import Agent, ModelResponse, RunConfig, RunHooks
 from agents.items import TResponseInputItem
+from agents.models import openai_provider
 from agents.models.default_models import get_default_model
 from agents.models.interface import Model
 from agents.run import (
@@ -31,9 +33,6 @@ from agents.run_config import ToolErrorFormatter, ToolErrorFormatterArgs
 from agents.run_context import RunContextWrapper
 from agents.tool import Tool
 from agents.tool_context import ToolContext
-
-from agents import Agent, ModelResponse, RunConfig, RunHooks
-from agents.models import openai_provider
 
 from ..assistant import AgentCall, ToolCall
 from ..errors import CotuneError, UsageError

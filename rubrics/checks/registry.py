@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -170,6 +171,13 @@ def find_check(name: str, kind: SubjectKind) -> Check:
             f"unknown {kind} check '{name}'; known: {known}, or your own as package.module:function"
         )
     return _CHECKS[kind][name]
+
+
+def seek_checks_in(folder: Path) -> None:
+    """Have a user's own checks be imported from a folder, too: where the rubric is, they are."""
+    place = str(folder.resolve())
+    if place not in sys.path:
+        sys.path.append(place)
 
 
 def _register(kind: SubjectKind, function: F) -> F:

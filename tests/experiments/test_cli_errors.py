@@ -51,7 +51,7 @@ def assert_nothing_begun(config: Path) -> None:
 
 def test_unknown_agent(config: Path) -> None:
     said = optimize(config, *OFFLINE, agent="ruoter")
-    assert_refused(said, 2, "no agent 'ruoter'", "It has: router, ")
+    assert_refused(said, 2, "no agent 'ruoter'", "It has: briefer, ")
     assert_nothing_begun(config)
 
 

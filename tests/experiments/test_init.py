@@ -50,6 +50,7 @@ def test_every_setting_in_a_comment_is_one(folder: Path) -> None:
     config = load_config(path)
     assert config.limits.usd == 2.0
     assert config.limits.tokens == 1_000_000
+    assert config.models.task is not None
     assert config.models.task.api_key_env == "MY_KEY"
     assert config.models.reflection is not None
 

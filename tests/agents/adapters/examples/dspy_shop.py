@@ -22,6 +22,13 @@ class Offer(dspy.Signature):
     answer: str = dspy.OutputField()
 
 
+class Wanted(dspy.Signature):
+    """Given the fields `message`, produce the fields `answer`."""
+
+    message: str = dspy.InputField()
+    answer: str = dspy.OutputField()
+
+
 def find_products(query: str) -> list[dict]:
     """Find products by name."""
     return [{"name": name, "price": price} for name, price in PRODUCTS.items() if name in query]
@@ -62,7 +69,7 @@ class Keeper(dspy.Module):
             state.setdefault("cart", []).append({"name": name, "product": name, "quantity": 1})
             return "done"
 
-        self.steps = [dspy.ReAct("message -> answer", tools=[add_to_cart], max_iters=3)]
+        self.steps = [dspy.ReAct(Wanted, tools=[add_to_cart], max_iters=3)]
 
     async def aforward(self, message: str):
         return await self.steps[0].acall(message=message)

@@ -1,0 +1,1 @@
+"""Scenarios proposed from conversations that were recorded, for a person to edit."""
