@@ -74,7 +74,7 @@ def test_killed_at_random_points_it_ends_the_same_and_pays_nothing_twice(
 
 
 def test_stopped_by_a_person_it_says_how_to_go_on_and_does(tmp_path: Path) -> None:
-    task = {"model": "scripted:grocery?latency_ms=5"}
+    task = {"model": "scripted:grocery?latency_ms=10"}
     config = write_config(tmp_path, **{**SMALL, "models": {"task": task}, "proposer": "lessons"})
     command = typed(config)
     with start(*command) as process:
