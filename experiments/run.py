@@ -19,6 +19,7 @@ from ..agents.models import ModelSettings
 from ..agents.prompts import PromptBundle
 from ..optimizer.engine import Engine, Survey
 from ..optimizer.example import Splits
+from ..optimizer.guards import Unfit, fits_all
 from ..optimizer.observer import Observer
 from ..optimizer.plan import Plan
 from ..optimizer.proposers.proposer import Proposer
@@ -74,11 +75,13 @@ class Built:
         task: What is optimized.
         proposer: Who writes the prompts.
         models: All models that will be called, which must answer before anything is played.
+        unfit: What the assistant cannot be told as it is written.
     """
 
     task: Task[Any]
     proposer: Proposer
     models: Sequence[LanguageModel]
+    unfit: Unfit = fits_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +208,7 @@ class Run(ABC):
             means.ledger,
             means.budget,
             observer,
+            built.unfit,
         )
         try:
             if not go_on(await engine.survey()):

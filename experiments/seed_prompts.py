@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from ..agents.adapters.kinds import adapter_of
+from ..agents.adapters.settings import AssistantSettings
 from ..agents.errors import UsageError
 from ..agents.prompts import PromptBundle
+from ..optimizer.guards import Unfit
 from .config import RunConfig
+
+
+def unfit_for(assistant: AssistantSettings) -> Unfit:
+    """Return what says why an assistant would not be told prompts as they are written."""
+    adapter = adapter_of(assistant)
+
+    def unfit(prompts: PromptBundle) -> str | None:
+        try:
+            adapter.require(prompts, "the proposal")
+        except UsageError as error:
+            return str(error)
+        return None
+
+    return unfit
 
 
 def load_seed(config: RunConfig, *agents: str) -> PromptBundle:

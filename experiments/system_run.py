@@ -35,7 +35,7 @@ from .contrast import Contrast, most_changed
 from .conversing import engine_of, models_of, require_playable, setup_of
 from .judge_model import JudgeModel, JudgeSource
 from .run import Built, Means, Run, about_run
-from .seed_prompts import load_seed
+from .seed_prompts import load_seed, unfit_for
 from .warm_start import WarmStart, warm_started
 
 _IN_VAIN = "conversations_in_vain"
@@ -116,7 +116,8 @@ class SystemRun(Run):
         if Role.REFLECTION in others:
             writer = others[Role.REFLECTION]
             proposer = JointProposer(writer, means.journal, means.ledger, self.config.seed)
-        return Built(task, proposer, [*player.models.values(), *others.values()])
+        models = [*player.models.values(), *others.values()]
+        return Built(task, proposer, models, unfit_for(self.config.assistant))
 
     def contrasts(self, task: Task[Any], result: RunResult) -> tuple[Contrast, ...]:
         """Return the conversations of the test that changed most, from the journal."""

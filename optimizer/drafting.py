@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..agents.prompts import PromptBundle
 from .candidate import Pool, Status
 from .case import Case
-from .guards import Guards
+from .guards import Guards, Unfit
 from .learning import Material
 from .proposers.proposer import Assignment, Draft, Proposer, TurnedDown
 
@@ -20,11 +20,13 @@ class Drafting:
     Attributes:
         proposer: Who writes.
         guards: What a new text must hold to.
+        unfit: What the assistant itself cannot be told.
         max_length: Longest allowed prompt, in characters.
     """
 
     proposer: Proposer
     guards: Guards
+    unfit: Unfit
     max_length: int
 
     async def draft(self, pool: Pool, parent: PromptBundle, material: Material) -> Draft:
@@ -55,7 +57,7 @@ class Drafting:
             for agent, text in texts.items()
             if (reason := guards.refusal(parent[agent], text))
         )
-        return next(refusals, None)
+        return next(refusals, None) or self.unfit(parent.with_texts(texts).only(*texts))
 
 
 def changed(before: PromptBundle, after: PromptBundle) -> dict[str, str]:

@@ -13,6 +13,7 @@ from ..simulation.journal import Journal
 from .candidate import Pool
 from .drafting import changed
 from .evaluator import Evaluator
+from .guards import Unfit, fits_all
 from .held_out import HeldOut, compare_held_out
 from .noise import Noise, measure_noise
 from .observer import Observer, Silent
@@ -56,6 +57,7 @@ class Engine:
         ledger: Where model calls are counted.
         budget: The limits, shared with the models so that they cover every call.
         observer: Who is told what happens.
+        unfit: What the assistant cannot be told as it is written.
     """
 
     task: Task[Any]
@@ -65,6 +67,7 @@ class Engine:
     ledger: Ledger
     budget: Budget
     observer: Observer = field(default_factory=Silent)
+    unfit: Unfit = fits_all
     _evaluator: Evaluator = field(init=False)
     _survey: Survey | None = None
 
@@ -110,7 +113,13 @@ class Engine:
         self.budget.reserve(plan.reserved)
         self.observer.step("search", plan.search)
         found = await search(
-            self.task, self.settings, evaluator, self.proposer, self.observer, survey.noise
+            self.task,
+            self.settings,
+            evaluator,
+            self.proposer,
+            self.observer,
+            survey.noise,
+            self.unfit,
         )
         stopped = [found.stopped]
         self.budget.reserve(plan.test)

@@ -6,13 +6,22 @@ Nothing is repaired. A refusal names the reason, which is logged and shown to th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from ..agents.prompts import Prompt
+from ..agents.prompts import Prompt, PromptBundle
 
 _MIN_QUOTE_WORDS = 5
 _UNFINISHED = re.compile(r"[,(\[{:\-–—]\s*\Z")
+
+
+Unfit = Callable[[PromptBundle], str | None]
+"""Says why an assistant would not be told prompts as they are written; None when it would."""
+
+
+def fits_all(prompts: PromptBundle) -> str | None:
+    """Refuse nothing: the assistant is told any text as it is."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from .evaluator import Evaluator
 from .example import Example
 from .example_loader import ExampleLoader
 from .gepa_bridge import GepaBridge, Policies
-from .guards import Guards
+from .guards import Guards, Unfit, fits_all
 from .learning import Learning
 from .noise import Noise
 from .observer import Observer
@@ -51,6 +51,7 @@ async def search(
     proposer: Proposer,
     observer: Observer,
     noise: Noise | None = None,
+    unfit: Unfit = fits_all,
 ) -> SearchOutcome:
     """Evolve prompts until the budget, the proposer or patience ends it.
 
@@ -60,7 +61,7 @@ async def search(
         BudgetExhaustedError: The budget ended before the seed was scored.
     """
     val = searched_val(task.splits.val, settings.search)
-    policies = _policies(task, val, settings, evaluator, proposer, noise)
+    policies = _policies(task, val, settings, evaluator, proposer, noise, unfit)
     bridge = GepaBridge(task.seed, ExampleLoader(val), policies, evaluator, observer)
     running = asyncio.ensure_future(asyncio.to_thread(_run_gepa, task, settings, bridge, policies))
     try:
@@ -117,13 +118,14 @@ def _policies(
     evaluator: Evaluator,
     proposer: Proposer,
     noise: Noise | None,
+    unfit: Unfit,
 ) -> Policies:
     search, splits = settings.search, task.splits
     guards = _guards(task, proposer, search.max_prompt_length)
     race = Race.of(search, noise)
     return Policies(
         component_selection(search, settings.seed),
-        Drafting(proposer, guards, search.max_prompt_length),
+        Drafting(proposer, guards, unfit, search.max_prompt_length),
         Acceptor(search, splits.train, val, evaluator, race),
         Learning(search, frozenset(example.id for example in splits.train)),
         search.patience,

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cotune.agents.prompts import Prompt
+from cotune.agents.prompts import Prompt, PromptBundle
+from cotune.optimizer.drafting import Drafting
 from cotune.optimizer.guards import Guards
+from cotune.optimizer.proposers.lessons import LessonsProposer
 
 PARENT = Prompt("router", "Route for {{ store }}.")
 SECRET = "I'd like two litres of oat milk, please!"
@@ -73,3 +75,14 @@ def test_no_text_breaks_a_guard_and_a_reason_is_one_line(text: str) -> None:
     reason = GUARDS.refusal(PARENT, text)
     assert reason is None or "\n" not in reason
     assert reason is not None or "{{" in text
+
+
+def test_what_the_assistant_cannot_be_told_as_it_is_written_is_refused() -> None:
+    def unfit(prompts: PromptBundle) -> str | None:
+        return "it fills in braces" if any("{" in one.text for one in prompts.values()) else None
+
+    parent = PromptBundle.of(Prompt("clerk", "Serve."), Prompt("cook", "Cook {this}."))
+    drafting = Drafting(LessonsProposer(), Guards.protecting([], 300), unfit, 300)
+    assert drafting.refusal(parent, {"clerk": "Serve {name}."}, []) == "it fills in braces"
+    assert drafting.refusal(parent, {"clerk": "Serve them."}, []) is None  # the cook's stays
+    assert drafting.refusal(parent, {"clerk": ""}, []) == "clerk: the prompt is empty"
