@@ -99,6 +99,9 @@ def conclude(record: RunRecord, report: Path, tracking: str | None, console: Con
         )
 
 
+_UNCOUNTED = "no call of a model was counted; an assistant may have made some by itself"
+
+
 def _bought(plan: Plan) -> str:
     noise = f"{plan.noise} to measure the noise first, " if plan.noise else ""
     return (
@@ -125,7 +128,7 @@ def _cost(record: RunRecord) -> str:
     )
     unpriced = sum(usage.unpriced for usage in roles.values())
     free = f" No price is known for {counted(unpriced, 'call')}." if unpriced else ""
-    return f"Cost: {'; '.join(parts) or 'nothing'}.{free}"
+    return f"Cost: {'; '.join(parts) or _UNCOUNTED}.{free}"
 
 
 def _where(tracking: str) -> str:

@@ -33,7 +33,7 @@ def run(config: Path, *, ask_models: bool, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in found], indent=2, ensure_ascii=False))
     if problems:
-        raise typer.Exit(1)
+        raise typer.Exit(1 if len(found) > 1 else 2)  # 2: there is no configuration to look at
 
 
 def _show(console: Console, finding: Finding) -> None:

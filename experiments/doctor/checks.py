@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...agents.adapters.kinds import adapter_of
 from ...agents.errors import CotuneError, UsageError
 from ...agents.prompts import PromptBundle
 from ...optimizer.example import Splits
@@ -23,7 +24,8 @@ def seed_prompts(config: RunConfig) -> tuple[PromptBundle | None, Finding]:
     """Return the prompts of the assistant, and how they were found."""
     try:
         prompts = load_seed(config)
-    except UsageError as error:
+        adapter_of(config.assistant).identity()  # imports a team's code, wherever prompts are
+    except CotuneError as error:
         return None, problem("assistant", str(error), "Mend what it names.")
     found = f"'{config.assistant.name}' with the prompts {', '.join(prompts)}."
     return prompts, fine("assistant", found)
@@ -40,8 +42,8 @@ def scenarios_of(config: RunConfig) -> tuple[Splits[Scenario] | None, Finding]:
     return splits, fine("scenarios", f"{sizes}; no family in two splits.")
 
 
-def rubric_of(config: RunConfig) -> Iterator[Finding]:
-    """Say whether the rubric can be used, and what nobody will decide."""
+def rubric_of(config: RunConfig, prompts: PromptBundle | None) -> Iterator[Finding]:
+    """Say whether the rubric can be used, whom it blames, and what nobody will decide."""
     try:
         rubric = load_rubric(config.system.rubric)
     except UsageError as error:
@@ -52,6 +54,20 @@ def rubric_of(config: RunConfig) -> Iterator[Finding]:
         yield problem("rubric", said, "Take one with 'subject: trajectory'.")
         return
     yield _decided(config, rubric)
+    if prompts is not None:
+        yield from _blamed(rubric, prompts)
+
+
+def _blamed(rubric: Rubric, prompts: PromptBundle) -> Iterator[Finding]:
+    for criterion in rubric.criteria:
+        unknown = sorted({*criterion.agents, *criterion.rules} - prompts.keys())
+        if unknown:
+            yield problem(
+                "rubric",
+                f"The criterion '{criterion.id}' names the agent '{unknown[0]}', and the "
+                f"assistant has {', '.join(prompts)}: what it finds could reach no prompt.",
+                "Name agents as the prompts are named.",
+            )
 
 
 def _decided(config: RunConfig, rubric: Rubric) -> Finding:

@@ -57,7 +57,7 @@ def _findings(path: Path, ask_models: bool) -> Iterator[Finding]:
     yield assistant
     splits, scenarios = checks.scenarios_of(config)
     yield scenarios
-    yield from checks.rubric_of(config)
+    yield from checks.rubric_of(config, prompts)
     yield checks.judge_of(config)
     plan = None
     if splits is not None:

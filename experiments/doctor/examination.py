@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ...agents.assistant import AgentCall, ToolCall
+from ...agents.counted import counted
 from ...agents.errors import CotuneError, UsageError
+from ...agents.ledger import Ledger, Role, Usage
 from ...agents.prompts import PromptBundle
 from ...simulation.conversation import ConversationLimits, converse
 from ...simulation.player import Player
@@ -137,6 +141,18 @@ def tools_recorded(seen: Seen) -> Finding:
     return skipped("tools", "None was used in these turns.")
 
 
+def calls_counted(seen: Seen, ledger: Ledger) -> Iterator[Finding]:
+    """Say whether what the assistant's models use is counted."""
+    sent = len(seen.tap.texts(_PLAYED))
+    if sent and not ledger.by_role().get(Role.TASK, Usage()).calls:
+        yield warning(
+            "cost",
+            f"{counted(sent, 'request')} to models were seen and none was counted, so neither "
+            "limits.usd nor limits.tokens holds, and costs will be reported as nothing.",
+            "Call models through session.ask, or limit rollouts and watch the provider's bill.",
+        )
+
+
 async def sessions(player: Player, prompts: PromptBundle, scenario: Scenario) -> list[Finding]:
     """Open a conversation after another, and say whether it knows anything of that one.
 
@@ -184,8 +200,18 @@ async def examined(
         # First with the prompts as they are, so that a text which is kept from then on shows.
         apart = await sessions(player, prompts, scenarios[0])
         seen = await play(player, prompts, scenarios)
-        return [*answers(seen), *prompts_in_use(seen), tools_recorded(seen), *apart]
+        shown = [*answers(seen), *prompts_in_use(seen), tools_recorded(seen)]
+        return [*shown, *calls_counted(seen, player.ledger), *apart]
     except UsageError as error:
         return [problem("replies", str(error), "Mend the assistant or the scenario it names.")]
     except CotuneError as error:
         return [problem("replies", str(error), "See that models and services answer.")]
+    except Exception as error:  # whatever a team's code raises
+        return [problem("replies", _raised(error), "Mend it: a run could not score anything.")]
+
+
+def _raised(error: Exception) -> str:
+    """Say what the assistant's code raised, and where."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(at.filename).name}, line {at.lineno}"
+    return f"The assistant's code raised {type(error).__name__}: {error} ({where})."

@@ -237,6 +237,48 @@ def test_an_unreachable_tracking_server_is_found(tmp_path: Path):
     assert "http://127.0.0.1:9 cannot be used" in found["tracking"]["said"]
 
 
+@pytest.mark.parametrize(
+    ("code", "about", "said"),
+    [
+        (
+            SHOP.replace('prompts["search"]', 'prompts["zzz"]'),
+            "replies",
+            "raised KeyError: 'zzz' (shop_",
+        ),
+        (SHOP.replace("return text", "return [text]"), "replies", "must return text"),
+        ("x = {}['nope']", "assistant", "failed: KeyError: 'nope'"),
+        ("import sys; sys.exit(3)", "assistant", "failed: SystemExit"),
+    ],
+)
+def test_code_that_breaks_is_a_finding(
+    tmp_path: Path, served: Endpoint, code: str, about: str, said: str
+):
+    status, found = examine(written(tmp_path, code))
+    assert status == 1
+    assert said in found[about]["said"]
+
+
+def test_calls_that_nobody_counts_are_a_warning(tmp_path: Path, served: Endpoint):
+    _, found = examine(written(tmp_path))
+    assert found["cost"]["level"] == "warning"
+    assert "none was counted" in found["cost"]["said"]
+
+
+def test_an_agent_that_the_rubric_alone_knows_is_found(tmp_path: Path):
+    path = written(tmp_path)
+    (tmp_path / "rubric.yaml").write_text(RUBRIC + "    agents: [writer]\n")
+    code, found = examine(path, "--offline")
+    assert code == 1
+    assert (
+        "names the agent 'writer', and the assistant has concierge, search"
+        in found["rubric"]["said"]
+    )
+
+
+def test_without_a_configuration_the_command_is_wrong(tmp_path: Path):
+    assert cotune("doctor", "--config", tmp_path / "none.yaml").code == 2
+
+
 def test_files_that_are_wrong_are_all_named_at_once(tmp_path: Path):
     path = written(tmp_path, limits={"rollouts": 3})
     (tmp_path / "rubric.yaml").write_text("id: x")
