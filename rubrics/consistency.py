@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from ..agents.errors import UsageError
@@ -64,10 +64,17 @@ def criterion_problems(
 def agent_problems(criteria: Sequence[Criterion], agents: Sequence[str]) -> Iterator[Problem]:
     """Say which criteria name an agent that the assistant does not have."""
     for index, criterion in enumerate(criteria):
-        for number, agent in enumerate(criterion.agents):
-            if agent not in agents:
-                at = ("criteria", index, "agents", number)
-                yield at, f"found the agent '{agent}'; the assistant has: {', '.join(agents)}"
+        for number, agent in unknown_agents(criterion, agents):
+            at = ("criteria", index, "agents", number)
+            yield at, f"found the agent '{agent}'; the assistant has: {', '.join(agents)}"
+
+
+def unknown_agents(criterion: Criterion, agents: Collection[str]) -> list[tuple[int, str]]:
+    """Return the agents that a criterion names and the assistant does not have, with their places.
+
+    Rules are for agents of the criterion only, so there is nothing more to look at.
+    """
+    return [(at, agent) for at, agent in enumerate(criterion.agents) if agent not in agents]
 
 
 def _complaints(

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from ...agents.counted import counted
+from ...agents.errors import UsageError
 from ..doctor.checkup import checkup
 from ..doctor.finding import Finding, Level
 
@@ -29,11 +30,12 @@ def run(config: Path, *, ask_models: bool, as_json: bool) -> None:
     found = checkup(config, lambda finding: _show(console, finding), ask_models=ask_models)
     levels = Counter(each.level for each in found)
     problems, warnings = levels[Level.PROBLEM], levels[Level.WARNING]
+    unread = found[0].level is Level.PROBLEM  # there is no configuration to look at
     console.print(f"\n{counted(problems, 'problem')}, {counted(warnings, 'warning')}.")
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in found], indent=2, ensure_ascii=False))
     if problems:
-        raise typer.Exit(1 if len(found) > 1 else 2)  # 2: there is no configuration to look at
+        raise typer.Exit(UsageError.exit_code if unread else 1)
 
 
 def _show(console: Console, finding: Finding) -> None:

@@ -9,6 +9,7 @@ from ...agents.errors import CotuneError, UsageError
 from ...agents.prompts import PromptBundle
 from ...optimizer.example import Splits
 from ...optimizer.plan import Plan, make_plan
+from ...rubrics.consistency import unknown_agents
 from ...rubrics.rubric import Rubric
 from ...rubrics.rubric_file import load_rubric
 from ...rubrics.subject import SubjectKind
@@ -60,11 +61,10 @@ def rubric_of(config: RunConfig, prompts: PromptBundle | None) -> Iterator[Findi
 
 def _blamed(rubric: Rubric, prompts: PromptBundle) -> Iterator[Finding]:
     for criterion in rubric.criteria:
-        unknown = sorted({*criterion.agents, *criterion.rules} - prompts.keys())
-        if unknown:
+        for _, agent in unknown_agents(criterion, prompts):
             yield problem(
                 "rubric",
-                f"The criterion '{criterion.id}' names the agent '{unknown[0]}', and the "
+                f"The criterion '{criterion.id}' names the agent '{agent}', and the "
                 f"assistant has {', '.join(prompts)}: what it finds could reach no prompt.",
                 "Name agents as the prompts are named.",
             )
