@@ -10,13 +10,18 @@ from ..optimizer.guards import Unfit
 from .config import RunConfig
 
 
-def unfit_for(assistant: AssistantSettings) -> Unfit:
-    """Return what says why an assistant would not be told prompts as they are written."""
+def unfit_for(assistant: AssistantSettings, seed: PromptBundle) -> Unfit:
+    """Return what says why an assistant would not be told prompts as they are written.
+
+    Args:
+        assistant: Which.
+        seed: The prompts of all its agents: what changes a few comes with the others.
+    """
     adapter = adapter_of(assistant)
 
     def unfit(prompts: PromptBundle) -> str | None:
         try:
-            adapter.require(prompts, "the proposal")
+            adapter.require(seed.with_texts(prompts.texts()), "the proposal")
         except UsageError as error:
             return str(error)
         return None

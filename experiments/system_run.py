@@ -117,7 +117,7 @@ class SystemRun(Run):
             writer = others[Role.REFLECTION]
             proposer = JointProposer(writer, means.journal, means.ledger, self.config.seed)
         models = [*player.models.values(), *others.values()]
-        return Built(task, proposer, models, unfit_for(self.config.assistant))
+        return Built(task, proposer, models, unfit_for(self.config.assistant, self.seed))
 
     def contrasts(self, task: Task[Any], result: RunResult) -> tuple[Contrast, ...]:
         """Return the conversations of the test that changed most, from the journal."""
