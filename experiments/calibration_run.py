@@ -40,7 +40,8 @@ from .model_access import check_reachable, open_models, require_known
 from .run_folder import JOURNAL, make_writable
 
 _LONGEST_PROMPT = 12_000  # worked examples of a judge are whole conversations
-_RULES, _EXAMPLES, _EXAMPLES_AT_ONCE = 8, 12, 6
+_RULES, _EXAMPLES, _EXAMPLES_AT_ONCE = 8, 12, (6, 0)
+_MINIBATCH = 24  # of 12, what no worked example quotes is too little to compare on
 _FINALISTS = 2
 
 
@@ -191,6 +192,6 @@ def _settings(limits: Limits, seed: int) -> EngineSettings:
     return EngineSettings(
         limits=limits,
         seed=seed,
-        search=Search(max_prompt_length=_LONGEST_PROMPT),
+        search=Search(minibatch=_MINIBATCH, max_prompt_length=_LONGEST_PROMPT),
         selection=Selection(finalists=_FINALISTS),
     )

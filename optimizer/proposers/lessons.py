@@ -31,13 +31,15 @@ class LessonsProposer:
         max_examples: Most worked examples a prompt may hold; the oldest leave first.
         examples_at_once: Most worked examples added by one proposal, corrected mistakes first and
             right answers where there is room left. At most two thirds of either are quoted: the
-            rest shows whether the prompt got better or knows by heart.
+            rest shows whether the prompt got better or knows by heart. The next number is taken
+            after each rejection, and after the last the first: with a 0 among them, rules are
+            tried alone where examples did harm.
         rules_at_once: Most rules added to a prompt by one proposal from conversations.
     """
 
     max_rules: int = 16
     max_examples: int = 40
-    examples_at_once: int = 24
+    examples_at_once: Sequence[int] = (24,)
     rules_at_once: int = 6
 
     name = "lessons"
@@ -55,24 +57,27 @@ class LessonsProposer:
             lessons = assignment.lessons.get(agent, ())
             if any(lesson.failed for lesson in lessons):
                 parsed = LessonPrompt.parse(prompt.text)
-                texts[agent] = self._learn(parsed, lessons, assignment.max_length).render()
+                tried = sum(agent in one.texts for one in assignment.rejected)
+                added = self.examples_at_once[tried % len(self.examples_at_once)]
+                texts[agent] = self._learn(parsed, lessons, added, assignment.max_length).render()
         return texts
 
     def _learn(
-        self, prompt: LessonPrompt, lessons: Sequence[Lesson], max_length: int
+        self, prompt: LessonPrompt, lessons: Sequence[Lesson], added: int, max_length: int
     ) -> LessonPrompt:
         failed = [lesson for lesson in lessons if lesson.failed]
         passed = [lesson for lesson in lessons if not lesson.failed]
         room = max(0, self.max_rules - len(prompt.rules))
         rules = [*prompt.rules, *_new_rules(failed, prompt.rules)[:room]]
         known = {example.inputs for example in prompt.examples}
-        corrected = _quotable(failed, known)[: self.examples_at_once]
-        room = min(self.examples_at_once, self.max_examples - len(known)) - len(corrected)
+        added = added if len(rules) > len(prompt.rules) else max(self.examples_at_once)
+        corrected = _quotable(failed, known)[:added]
+        room = min(added, self.max_examples - len(known)) - len(corrected)
         confirmed = _quotable(passed, known)[: max(0, room)]
         learned = prompt
         for right in range(len(confirmed), -1, -1):
-            added = map(_worked, _varied([*corrected, *confirmed[:right]]))
-            examples = (*prompt.examples, *added)[-self.max_examples :]
+            worked = map(_worked, _varied([*corrected, *confirmed[:right]]))
+            examples = (*prompt.examples, *worked)[-self.max_examples :]
             learned = replace(prompt, rules=tuple(rules), examples=examples)
             if len(learned.render()) <= max_length:
                 break

@@ -118,7 +118,7 @@ def tuning(tools: Bench, limits: Limits) -> JudgeTuning:
         search=Search(minibatch=6, max_prompt_length=12_000, patience=3),
         selection=Selection(finalists=1),
     )
-    proposer = LessonsProposer(8, 12, 6)
+    proposer = LessonsProposer(8, 12, (6, 0))
     return JudgeTuning(
         tools.task, settings, proposer, tools.journal, tools.ledger, tools.budget, Silent()
     )

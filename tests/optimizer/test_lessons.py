@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ from cotune.agents.prompts import Prompt, PromptBundle
 from cotune.agents.worked_examples import HEADING, WorkedExample
 from cotune.optimizer.proposers.lesson_prompt import LessonPrompt
 from cotune.optimizer.proposers.lessons import LessonsProposer
-from cotune.optimizer.proposers.proposer import Assignment
+from cotune.optimizer.proposers.proposer import Assignment, TurnedDown
 from cotune.optimizer.rollout import Lesson
 
 from .tasks import Model
@@ -41,7 +43,7 @@ def assigned(text: str, lessons: Sequence[Lesson], max_length: int) -> Assignmen
     return Assignment({"a": prompt}, {"a": lessons}, (), max_length, PromptBundle.of(prompt))
 
 
-def propose(text: str, *lessons: Lesson, max_length: int = 6000, **caps: int) -> LessonPrompt:
+def propose(text: str, *lessons: Lesson, max_length: int = 6000, **caps: Any) -> LessonPrompt:
     assignment = assigned(text, lessons, max_length)
     texts = asyncio.run(LessonsProposer(**caps).propose(assignment)).texts
     return LessonPrompt.parse(texts["a"])
@@ -100,7 +102,7 @@ def test_corrected_mistakes_become_examples_once_and_the_oldest_leave_first() ->
     ]
     capped = propose(prompt, *failed, max_examples=2)
     assert [one.inputs for one in capped.examples] == ["call 1", "call 2"]
-    once = propose(prompt, *failed, examples_at_once=1)
+    once = propose(prompt, *failed, examples_at_once=(1,))
     assert [one.inputs for one in once.examples] == ["call 0", "call 1"]
 
 
@@ -118,6 +120,22 @@ def test_at_most_two_thirds_are_quoted_mistakes_before_right_answers(
     wrong = {one.inputs for one in failed}
     assert sum(one.inputs in wrong for one in learned.examples) == corrected
     assert len(learned.examples) == corrected + confirmed
+
+
+@pytest.mark.parametrize(
+    ("rejections", "rule", "examples"), [(0, "r", 2), (1, "r", 0), (2, "r", 2), (1, "", 2)]
+)
+def test_after_a_rejection_rules_come_alone_where_there_are_any(
+    rejections: int, rule: str, examples: int
+) -> None:
+    lessons = [lesson(number, rule) for number in range(3)]
+    tried = [TurnedDown({"a": "worse"}, "not better"), TurnedDown({"b": "other"}, "not better")]
+    assignment = replace(
+        assigned("Route.", lessons, 6000), rejected=[*tried, *tried[:1]][: 2 * rejections]
+    )
+    proposer = LessonsProposer(examples_at_once=(2, 0))
+    learned = LessonPrompt.parse(asyncio.run(proposer.propose(assignment)).texts["a"])
+    assert (len(learned.rules), len(learned.examples)) == (len(rule), examples)
 
 
 def test_right_answers_only_fill_the_room_that_is_left() -> None:
