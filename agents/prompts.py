@@ -149,19 +149,21 @@ class PromptBundle(Mapping[str, Prompt]):
         return "\n".join(lines)
 
     @classmethod
-    def load(cls, folder: Path) -> PromptBundle:
+    def load(cls, folder: str | Path) -> PromptBundle:
         """Read every `AGENT.md` of a folder.
 
         Raises:
             UsageError: The folder is missing or empty, or a file is not as it should be.
         """
+        folder = Path(folder)
         paths = sorted(folder.glob("*.md"))
         if not paths:
             raise UsageError(f"No prompts found: {folder} holds no AGENT.md file.")
         return cls.of(*(read_prompt(path) for path in paths))
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | Path) -> None:
         """Write one `AGENT.md` with front matter per agent."""
+        folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name, prompt in self.items():
             (folder / f"{name}.md").write_text(_write(prompt), encoding="utf-8")

@@ -365,7 +365,7 @@ def check(path: Annotated[Path, typer.Argument(help="The configuration file.")])
 
 
 @cache  # they would be there once more with every call
-def _add_groups() -> None:
+def add_groups() -> None:
     """Add the groups of commands that stand in files of their own."""
     from .commands import (
         adapter,
@@ -373,6 +373,7 @@ def _add_groups() -> None:
         examples,
         experiment,
         model,
+        prompts,
         rubric,
         runs,
         scenarios,
@@ -380,8 +381,10 @@ def _add_groups() -> None:
     )
     from .commands.annotate import annotate
     from .commands.calibrate import calibrate
+    from .commands.compare import compare
     from .commands.judge_check import judge_check
     from .commands.judge_compare import judge_compare
+    from .commands.report import report
     from .commands.scenario_mining import mine
 
     scenarios.app.command("mine")(mine)
@@ -392,6 +395,7 @@ def _add_groups() -> None:
         ("annotations", annotations.app),
         ("rubric", rubric.app),
         ("runs", runs.app),
+        ("prompts", prompts.app),
         ("model", model.app),
         ("experiment", experiment.app),
         ("adapter", adapter.app),
@@ -401,6 +405,8 @@ def _add_groups() -> None:
     app.command("calibrate")(calibrate)
     app.command("judge-check")(judge_check)
     app.command("judge-compare")(judge_compare)
+    app.command("report")(report)
+    app.command("compare")(compare)
 
 
 def main() -> None:
@@ -410,7 +416,7 @@ def main() -> None:
 
     # A rubric may name checks of the user's own by import path, relative to where they work.
     sys.path.append(os.getcwd())
-    _add_groups()
+    add_groups()
     try:
         app()
     except CotuneError as error:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import re
-import socket
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+
+from ..agents.mlflow_address import first_line, is_remote, require_answering, sqlite_path
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-_SQLITE = "sqlite:///"
-_PORTS = {"http": 80, "https": 443}
-_SECONDS_TO_ANSWER = 5.0
+__all__ = ["artifacts_beside", "connected", "first_line", "is_remote", "sqlite_path"]
+
 _ENVIRONMENT = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",  # a trace is there when its verdicts are written
@@ -26,11 +25,6 @@ _ENVIRONMENT = {
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "GIT_PYTHON_REFRESH": "quiet",
 }
-
-
-def is_remote(uri: str) -> bool:
-    """Whether a tracking URI leads to a server."""
-    return urlsplit(uri).scheme in _PORTS
 
 
 def connected(uri: str) -> MlflowClient:
@@ -43,7 +37,7 @@ def connected(uri: str) -> MlflowClient:
     if path is not None:
         _require_writable(path)  # MLflow would try for two minutes
     elif is_remote(uri):
-        _require_answering(uri)
+        require_answering(uri)
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     import mlflow  # noqa: PLC0415  (two seconds)
@@ -52,11 +46,6 @@ def connected(uri: str) -> MlflowClient:
         logging.getLogger(noisy).setLevel(logging.ERROR)
     mlflow.set_tracking_uri(uri)
     return mlflow.MlflowClient()
-
-
-def sqlite_path(uri: str) -> Path | None:
-    """Return the file of a database URI; None for any other."""
-    return Path(uri.removeprefix(_SQLITE).partition("?")[0]) if uri.startswith(_SQLITE) else None
 
 
 def artifacts_beside(uri: str, experiment: str) -> str | None:
@@ -68,19 +57,7 @@ def artifacts_beside(uri: str, experiment: str) -> str | None:
     return (path.absolute().parent / "mlartifacts" / folder).as_uri()
 
 
-def first_line(error: Exception) -> str:
-    """Return what an error says first."""
-    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-
-
 def _require_writable(path: Path) -> None:
     with closing(sqlite3.connect(path, timeout=5)) as database:
         database.execute("BEGIN IMMEDIATE")
         database.execute("ROLLBACK")
-
-
-def _require_answering(uri: str) -> None:
-    parts = urlsplit(uri)
-    place = parts.hostname or "", parts.port or _PORTS[parts.scheme]
-    with socket.create_connection(place, timeout=_SECONDS_TO_ANSWER):
-        pass

@@ -25,3 +25,8 @@ def make_writable(folder: Path) -> None:
             f"The run's folder {folder} cannot be written ({error.strerror}). Choose another with "
             "--out, or 'out' in the configuration."
         ) from error
+
+
+def named_run(run: Path, out: Path) -> Path:
+    """Return the folder of a run: `run` itself, or the folder of that name in `out`."""
+    return run if run.is_dir() else out / run

@@ -10,13 +10,11 @@ from ..agents.redact import public
 from ..simulation.journal import Journal
 from .contrast import load_contrasts
 from .report import render_report
-from .run_folder import JOURNAL
-from .run_record import FILE_NAME, RunRecord
+from .run_folder import JOURNAL, named_run
+from .run_record import FILE_NAME
 from .tracked_run import TrackedRun
 from .tracking import Tracker
 from .warm_start import read_record
-
-_REDACTED = "…"
 
 
 def sync_runs(run: Path | None, out: Path, uri: str | None) -> Iterator[str]:
@@ -31,7 +29,7 @@ def sync_runs(run: Path | None, out: Path, uri: str | None) -> Iterator[str]:
         UsageError: There is no such run, or its tracking URI is not known.
         CotuneError: MLflow cannot be used, or the run goes on.
     """
-    folders = [_folder(run, out)] if run is not None else _finished(out)
+    folders = [named_run(run, out)] if run is not None else _finished(out)
     if not folders:
         raise UsageError(f"There is no finished run in {out}. Name its folder, or --out.")
     for folder in folders:
@@ -40,7 +38,7 @@ def sync_runs(run: Path | None, out: Path, uri: str | None) -> Iterator[str]:
 
 def _synced(folder: Path, out: Path, uri: str | None) -> str:
     record = read_record(folder, out)
-    tracker = _tracker(record, uri)
+    tracker = Tracker.of(record, uri)
     with Journal(folder / JOURNAL) as journal:
         run = TrackedRun(tracker, journal)
         if uri is None and run.is_written(record):
@@ -50,21 +48,6 @@ def _synced(folder: Path, out: Path, uri: str | None) -> str:
         if not run.log(record, render_report(record, contrasts), contrasts):
             raise CotuneError(f"{record.name} was not written to MLflow; see the warning above.")
     return f"{record.name}: written to MLflow at {public(tracker.uri)}."
-
-
-def _tracker(record: RunRecord, uri: str | None) -> Tracker:
-    tracking = record.config["tracking"]
-    found = uri or tracking["uri"]
-    if _REDACTED in found:
-        raise UsageError(
-            f"The run {record.name} was tracked at {found}, whose password is not kept. Give the "
-            "whole address with --uri."
-        )
-    return Tracker(found, tracking["experiment"])
-
-
-def _folder(run: Path, out: Path) -> Path:
-    return run if run.is_dir() else out / run
 
 
 def _finished(out: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..agents.errors import CotuneError
+from ..agents.errors import CotuneError, UsageError
 from ..agents.redact import public
 from .conclusion import sentence
 from .contrast import Contrast
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 DEFAULT_URI = "sqlite:///mlflow.db"
+_REDACTED = "…"
 _MOST = 100  # in one call, says MLflow
 _log = logging.getLogger(__name__)
 
@@ -47,6 +48,22 @@ class Tracker:
 
     uri: str = DEFAULT_URI
     experiment: str = "cotune"
+
+    @classmethod
+    def of(cls, record: RunRecord, uri: str | None = None) -> Tracker:
+        """Return where a finished run is tracked, or another MLflow's `uri`.
+
+        Raises:
+            UsageError: The address had a password, which is not kept.
+        """
+        tracking = record.config["tracking"]
+        found = uri or tracking["uri"]
+        if _REDACTED in found:
+            raise UsageError(
+                f"The run {record.name} was tracked at {found}, whose password is not kept. Give "
+                "the whole address with --uri."
+            )
+        return cls(found, tracking["experiment"])
 
     @property
     def is_remote(self) -> bool:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from ..agents.errors import UsageError
 from ..agents.prompts import PromptBundle
 from ..rubrics.statistics import Conclusion
+from .run_folder import named_run
 from .run_record import FILE_NAME, RunRecord
 
 
@@ -87,8 +88,7 @@ def read_record(run: Path, out: Path) -> RunRecord:
     Raises:
         UsageError: There is none, or it cannot be read.
     """
-    folder = run if run.is_dir() else out / run
-    path = folder / FILE_NAME
+    path = named_run(run, out) / FILE_NAME
     if not path.is_file():
         raise UsageError(
             f"{run} is no finished run: there is no {path}. Name the folder of a run that has "

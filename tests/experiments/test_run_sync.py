@@ -2,64 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mlflow import MlflowClient
 
 from .command_line import cotune, record
+from .mlflow_server import free_port, mlflow_server
 from .system_runs import CONFIG, write_config
-
-_SECONDS_TO_START = 240  # on a busy machine
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-@contextmanager
-def _server(folder: Path, port: int) -> Iterator[None]:
-    """Run MLflow's own server on this computer."""
-    command = [
-        sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port),
-        "--backend-store-uri", f"sqlite:///{folder}/server.db", "--workers", "1",
-        "--artifacts-destination", str(folder / "artifacts"),
-    ]  # fmt: skip
-    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            _wait(f"http://127.0.0.1:{port}/health")
-            yield
-        finally:
-            process.terminate()
-
-
-def _wait(url: str) -> None:
-    end = time.monotonic() + _SECONDS_TO_START
-    while time.monotonic() < end:
-        with suppress(OSError), urllib.request.urlopen(url, timeout=5):  # noqa: S310
-            return
-        time.sleep(0.2)
-    raise AssertionError("MLflow's server does not start")
 
 
 def test_a_run_without_its_server_is_written_when_the_server_is_back(
     tmp_path: Path, mlflow_tables: Path
 ) -> None:
     shutil.copy(mlflow_tables, tmp_path / "server.db")
-    uri = f"http://127.0.0.1:{_free_port()}"
+    uri = f"http://127.0.0.1:{free_port()}"
     small = {**CONFIG["system"], "use": {"train": 8, "val": 4, "test": 12}}
     config = write_config(tmp_path, system=small, tracking={"uri": uri}, limits={"rollouts": 70})
     out = tmp_path / "cotune-runs"
@@ -73,7 +30,7 @@ def test_a_run_without_its_server_is_written_when_the_server_is_back(
     again = cotune("runs", "sync", one.name, "--out", out)
     assert again.code == 1, "the server is still away"
     assert again.err.count("\n") == 1
-    with _server(tmp_path, int(uri.rpartition(":")[2])):
+    with mlflow_server(tmp_path, int(uri.rpartition(":")[2])):
         synced = cotune("runs", "sync", "--out", out)
         assert synced.code == 0, synced.err
         assert synced.out == f"{one.name}: written to MLflow at {uri}.\n"

@@ -1,0 +1,41 @@
+"""MLflow's addresses: where one leads to, and whether that answers; MLflow is not imported."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+_SQLITE = "sqlite:///"
+_PORTS = {"http": 80, "https": 443}
+_SECONDS_TO_ANSWER = 5.0
+
+
+def is_remote(uri: str) -> bool:
+    """Whether a tracking URI leads to a server."""
+    return urlsplit(uri).scheme in _PORTS
+
+
+def sqlite_path(uri: str) -> Path | None:
+    """Return the file of a database URI; None for any other."""
+    return Path(uri.removeprefix(_SQLITE).partition("?")[0]) if uri.startswith(_SQLITE) else None
+
+
+def require_answering(uri: str) -> None:
+    """Look whether something listens at a server's address: MLflow would try for minutes.
+
+    Raises:
+        OSError: Nothing does. A server behind a proxy is not looked for.
+    """
+    parts = urlsplit(uri)
+    host = parts.hostname or ""
+    if parts.scheme in getproxies() and not proxy_bypass(host):
+        return
+    with socket.create_connection((host, parts.port or _PORTS[parts.scheme]), _SECONDS_TO_ANSWER):
+        pass
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says first."""
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
