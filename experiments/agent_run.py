@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from .config import RunConfig
 from .contrast import Contrast
 from .run import Built, Means, Run, about_run
 from .seed_prompts import load_seed
+from .tested_side import Tested, TestedSide, side_of_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ class AgentRun(Run):
     def contrasts(self, task: Task[Any], result: RunResult) -> tuple[Contrast, ...]:
         """Return nothing: an example is a single call."""
         return ()
+
+    def side(self, task: Task[Any], rollouts: Sequence[Tested]) -> TestedSide:
+        """Return what was played with some prompts, as files keep it."""
+        return side_of_calls(self.rubric, rollouts)
 
 
 def _run_id(config: RunConfig, seed: PromptBundle, rubric: Rubric) -> str:

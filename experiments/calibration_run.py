@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from ..agents.blocking import blocking
 from ..agents.budget import Budget, Limits
 from ..agents.errors import UsageError
 from ..agents.fingerprint import fingerprint
@@ -40,7 +40,7 @@ from .model_access import check_reachable, open_models, require_known
 from .run_folder import JOURNAL, make_writable
 
 _LONGEST_PROMPT = 12_000  # worked examples of a judge are whole conversations
-_RULES, _EXAMPLES, _EXAMPLES_AT_ONCE = 8, 12, (6, 0)
+_RULES, _EXAMPLES, _EXAMPLES_AT_ONCE = 8, 12, (0, 6)
 _MINIBATCH = 24  # of 12, what no worked example quotes is too little to compare on
 _FINALISTS = 2
 
@@ -167,7 +167,7 @@ class CalibrationRun:
             task = JudgeTask(parts, splits, weights)
             proposer = self._proposer(models, journal, ledger)
             tuning = JudgeTuning(task, self.settings, proposer, journal, ledger, budget, observer)
-            return asyncio.run(self._run(tuning, list(models.values())))
+            return blocking(self._run(tuning, list(models.values())))
 
     async def _run(self, tuning: JudgeTuning, models: Sequence[LanguageModel]) -> Calibrated:
         for model in models:

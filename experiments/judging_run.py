@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..agents.blocking import blocking
 from ..agents.budget import Budget, Limits
 from ..agents.errors import UsageError
 from ..agents.ledger import Ledger, Role
@@ -134,7 +134,7 @@ class JudgingRun:
                 at_once = lm.settings.concurrency
             decisions = VerdictJournal(self.rubric, judge, journal, ledger, budget)
             judging = Judging(decisions, observer, at_once)
-            return asyncio.run(self._judge(judging, lm))
+            return blocking(self._judge(judging, lm))
 
     async def _judge(self, judging: Judging, lm: LanguageModel | None) -> Tally:
         if lm is not None:

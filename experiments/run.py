@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from ..agents.blocking import blocking
 from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.connect import Served, connect
 from ..agents.errors import CotuneError
@@ -32,9 +32,13 @@ from .contrast import Contrast
 from .model_access import check_reachable, require_known, serving
 from .run_folder import JOURNAL, make_writable
 from .run_record import RunAbout, installed_versions
+from .tested_side import SEED, WINNER, Tested, TestedSide, tested
 
 GoOn = Callable[[Survey], bool]
 """Whether to spend the budget, now that it is known what it buys."""
+
+
+ResultT = TypeVar("ResultT")
 
 
 class DeclinedError(CotuneError):
@@ -84,6 +88,9 @@ class Built:
     unfit: Unfit = fits_all
 
 
+Doing = Callable[[Means, Built], Awaitable[ResultT]]
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """What came of a run.
@@ -91,10 +98,12 @@ class Finished:
     Attributes:
         result: What the engine found.
         contrasts: The conversations of the test that changed most; none of an agent's run.
+        sides: Seed and winner on the test, by name; none without a test.
     """
 
     result: RunResult
     contrasts: tuple[Contrast, ...] = ()
+    sides: Mapping[str, TestedSide] = field(default_factory=dict)
 
 
 def about_run(
@@ -167,6 +176,10 @@ class Run(ABC):
     def contrasts(self, task: Task[Any], result: RunResult) -> tuple[Contrast, ...]:
         """Return the conversations of the test that changed most, from the journal."""
 
+    @abstractmethod
+    def side(self, task: Task[Any], rollouts: Sequence[Tested]) -> TestedSide:
+        """Return what was played with some prompts, as files keep it."""
+
     def journal(self) -> Journal:
         """Open the run's journal."""
         return Journal(self.folder / JOURNAL)
@@ -186,20 +199,37 @@ class Run(ABC):
             DeclinedError: It is not to go on.
             CotuneError: A model cannot be used, the run paused, or the budget does not suffice.
         """
+
+        async def run(means: Means, built: Built) -> Finished:
+            return await self._run(means, built, observer, go_on)
+
+        return self.work(journal, ledger, run)
+
+    def work(self, journal: Journal, ledger: Ledger, do: Doing[ResultT]) -> ResultT:
+        """Do something with what the run is about, while its models are served and answer.
+
+        Args:
+            journal: Where results are kept.
+            ledger: Where calls are counted.
+            do: What is done.
+
+        Raises:
+            CotuneError: A model cannot be used.
+        """
         with serving(self.models()) as (models, served):
             budget = Budget(self.config.limits)
 
-            async def run() -> Finished:
+            async def worked() -> ResultT:
                 async with AsyncExitStack() as closing:
                     means = Means(journal, ledger, budget, models, served, closing)
-                    return await self._run(means, observer, go_on)
+                    built = self.build(means)
+                    for model in built.models:
+                        await check_reachable(model)
+                    return await do(means, built)
 
-            return asyncio.run(run())
+            return blocking(worked())
 
-    async def _run(self, means: Means, observer: Observer, go_on: GoOn) -> Finished:
-        built = self.build(means)
-        for model in built.models:
-            await check_reachable(model)
+    async def _run(self, means: Means, built: Built, observer: Observer, go_on: GoOn) -> Finished:
         engine = Engine(
             built.task,
             self.config,
@@ -222,4 +252,14 @@ class Run(ABC):
                 f"The budget ended before the seed was scored: {error.limit}. Allow more under "
                 "'limits' in the configuration, and the run goes on from here."
             ) from error
-        return Finished(result, self.contrasts(built.task, result))
+        return Finished(result, self.contrasts(built.task, result), self._sides(engine, result))
+
+    def _sides(self, engine: Engine, result: RunResult) -> dict[str, TestedSide]:
+        """Return both sides of the test."""
+        if result.held_out is None:
+            return {}
+        examples, bundles = self.splits.test, {SEED: result.seed, WINNER: result.winner.bundle}
+        return {
+            name: self.side(engine.task, tested(examples, bundle, engine.tested(bundle)))
+            for name, bundle in bundles.items()
+        }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..agents.blocking import blocking
 from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.errors import CotuneError
 from ..agents.fingerprint import fingerprint
@@ -108,7 +108,7 @@ class SimulationRun:
         with ExitStack() as stack:
             models, served = stack.enter_context(serving(models_of(self.config)))
             setup = setup_of(self.config, models, served)
-            return asyncio.run(self._run(setup, ledger, budget, observer))
+            return blocking(self._run(setup, ledger, budget, observer))
 
     async def _run(
         self, setup: Setup, ledger: Ledger, budget: Budget, observer: SimulationObserver

@@ -36,6 +36,7 @@ from .conversing import engine_of, models_of, require_playable, setup_of
 from .judge_model import JudgeModel, JudgeSource
 from .run import Built, Means, Run, about_run
 from .seed_prompts import load_seed, unfit_for
+from .tested_side import Tested, TestedSide, side_of_conversations
 from .warm_start import WarmStart, warm_started
 
 _IN_VAIN = "conversations_in_vain"
@@ -124,6 +125,11 @@ class SystemRun(Run):
         if result.held_out is None or not isinstance(task, SystemTask):
             return ()
         return most_changed(task, result.winner.bundle, self.config.test.repeats)
+
+    def side(self, task: Task[Any], rollouts: Sequence[Tested]) -> TestedSide:
+        """Return what was played with some prompts, as files keep it."""
+        assert isinstance(task, SystemTask)
+        return side_of_conversations(task, rollouts)
 
     def _player(self, means: Means) -> Player:
         setup = setup_of(self.config, means.models, means.served)

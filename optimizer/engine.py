@@ -9,6 +9,7 @@ from typing import Any
 
 from ..agents.budget import Budget, BudgetExhaustedError
 from ..agents.ledger import Ledger
+from ..agents.prompts import PromptBundle
 from ..simulation.journal import Journal
 from .candidate import Pool
 from .drafting import changed
@@ -20,6 +21,7 @@ from .observer import Observer, Silent
 from .plan import Plan, make_plan
 from .proposers.proposer import Proposer
 from .result import RunResult
+from .rollout import Rollout
 from .search import search
 from .selection import Choice, choose
 from .settings import EngineSettings
@@ -143,6 +145,15 @@ class Engine:
             0 if held_out is None else self._note_test(choice.winner.bundle.fingerprint),
             alone,
         )
+
+    def tested(self, candidate: PromptBundle) -> list[list[Rollout]]:
+        """Return a candidate's rollouts of the test, by repeat.
+
+        Raises:
+            KeyError: It was not tested.
+        """
+        test, repeats = self.task.splits.test, range(self.settings.test.repeats)
+        return [self._evaluator.recall(test, candidate, repeat) for repeat in repeats]
 
     async def _alone(self, pool: Pool, choice: Choice) -> tuple[SingleChange, ...]:
         """Play the winner's changes one by one, where there are several."""

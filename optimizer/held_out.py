@@ -105,11 +105,11 @@ async def compare_held_out(
         before += await evaluator.evaluate(examples, seed, repeat)
         after += await evaluator.evaluate(examples, winner, repeat)
     families = {example.id: example.family for example in examples}
-    return held_out_of(before, after, _Comparer(families, settings, random_seed))
+    return held_out_of(before, after, Comparer(families, settings, random_seed))
 
 
 def held_out_of(
-    before: Sequence[Rollout], after: Sequence[Rollout], compare: _Comparer
+    before: Sequence[Rollout], after: Sequence[Rollout], compare: Comparer
 ) -> HeldOut | None:
     """Compare the seed's rollouts with the winner's; see `compare_held_out`."""
     pairs = scored_pairs(before, after)
@@ -136,7 +136,15 @@ def held_out_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparer:
+class Comparer:
+    """How values are compared over pairs.
+
+    Attributes:
+        families: Of each example, by its id.
+        settings: Of the intervals.
+        random_seed: Of their resampling.
+    """
+
     families: Mapping[str, str]
     settings: HeldOutTest
     random_seed: int

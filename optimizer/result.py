@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
 
 from ..agents.errors import Fault
 from ..agents.ledger import Ledger
@@ -10,10 +13,14 @@ from ..agents.prompts import PromptBundle
 from ..rubrics.statistics import Conclusion
 from .acceptance import decide
 from .candidate import Candidate, Pool
+from .candidate_frame import candidate_frame
 from .held_out import HeldOut
 from .plan import Plan
 from .selection import Choice
 from .single_changes import SingleChange
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +91,30 @@ class RunResult:
         if self.held_out is None or self.val_gain is None:
             return None
         return self.val_gain - self.held_out.overall.difference.mean
+
+    def to_dataframe(self) -> DataFrame:
+        """Return a row for each candidate; see `candidate_frame`."""
+        return candidate_frame(self.pool.candidates, self.winner.number)
+
+    def _repr_html_(self) -> str:
+        """Show conclusion and candidates in a notebook."""
+        return Markup("<p><strong>{}</strong>: {}</p>{}").format(
+            self.conclusion,
+            self._said,
+            Markup(self.to_dataframe().to_html()),  # noqa: S704
+        )
+
+    @property
+    def _said(self) -> str:
+        if self.held_out is None:
+            return f"the test was not touched; {self.choice.reason}"
+        tested, difference = self.held_out.overall, self.held_out.overall.difference
+        bounds = (
+            "no interval"
+            if difference.low is None or difference.high is None
+            else f"{difference.low:+.3f} to {difference.high:+.3f}"
+        )
+        return (
+            f"on {self.held_out.examples} unseen examples the seed scores {tested.seed:.3f}, the "
+            f"winner {tested.winner:.3f}; {difference.mean:+.3f} ({bounds})"
+        )

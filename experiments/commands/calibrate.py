@@ -12,7 +12,6 @@ from .arguments import ConversationTokens, JudgeApiBase, JudgeApiKeyEnv, Played,
 if TYPE_CHECKING:
     from ..calibration_run import CalibrationRun
 
-CARD, PAGE, PROMPTS = "judge-card.json", "judge-card.html", "prompts"
 _NO_FIELDS = ("config", "as_json")
 
 
@@ -77,8 +76,8 @@ def run(prepared: CalibrationRun, mlflow: str | None, *, as_json: bool) -> None:
     from rich.console import Console
 
     from ...agents.ledger import Ledger
-    from ..calibration_card import card_of
-    from ..calibration_page import render_card
+    from ..calibration import CARD
+    from ..calibration import calibrate as carry_out
     from ..calibration_tables import announce, present
     from ..progress import RunProgress
     from ..tracked_card import track_card
@@ -86,17 +85,11 @@ def run(prepared: CalibrationRun, mlflow: str | None, *, as_json: bool) -> None:
 
     console, ledger = Console(stderr=as_json), Ledger()
     announce(prepared, console)
-    with resumable(), prepared.journal() as journal:
-        with RunProgress(console, ledger, "conversation") as progress:
-            calibrated = prepared.execute(journal, ledger, progress)
-        card = card_of(prepared, calibrated, ledger)
-    folder = prepared.folder
-    card.save(folder / CARD)
-    card.bundle.save(folder / PROMPTS)
-    (folder / PAGE).write_text(render_card(card, calibrated.judge.prompts), encoding="utf-8")
+    with resumable(), RunProgress(console, ledger, "conversation") as progress:
+        card = carry_out(prepared, ledger, progress)
     present(card, console)
-    console.print(f"The card: {folder / CARD}", highlight=False, soft_wrap=True)
+    console.print(f"The card: {prepared.folder / CARD}", highlight=False, soft_wrap=True)
     if as_json:
         typer.echo(card.model_dump_json(indent=2))
     if mlflow is not None:
-        track_card(card, folder, mlflow)
+        track_card(card, prepared.folder, mlflow)

@@ -14,17 +14,13 @@ from ...agents.errors import UsageError
 from ...agents.ledger import Ledger
 from ...optimizer.engine import Survey
 from ..agent_run import AgentRun
-from ..chronicle import Chronicle, Together
 from ..config import RunConfig, load_config
-from ..contrast import save_contrasts
+from ..optimization import Watch
+from ..optimization import optimize as carry_out
 from ..present import announce, announce_noise, conclude
 from ..progress import RunProgress
-from ..report import render_report, save_report
 from ..run import GoOn, Run
-from ..run_record import RunRecord, record_of
 from ..system_run import SystemRun
-from ..tracked_run import tracked
-from ..tracking import Tracker
 from .options import OptimizeOptions, Options
 from .resumable import resumable
 
@@ -51,21 +47,21 @@ def run_system(config_file: Path, options: OptimizeOptions) -> None:
     optimize_system(config, options)
 
 
-def optimize_agent(config: RunConfig, name: str, options: Options) -> RunRecord:
+def optimize_agent(config: RunConfig, name: str, options: Options) -> None:
     """Optimize one agent; see `optimize`."""
-    return optimize(AgentRun.prepare(config, name, _typed()), options, _always)
+    optimize(AgentRun.prepare(config, name, _typed()), options, _always)
 
 
-def optimize_system(config: RunConfig, options: OptimizeOptions) -> RunRecord:
+def optimize_system(config: RunConfig, options: OptimizeOptions) -> None:
     """Optimize the whole assistant; see `optimize`."""
     ask = sys.stdin.isatty() and not options.yes
     prepared = SystemRun.prepare(config, options.started_from, _typed())
     if options.least_kappa is not None:
         prepared.require_calibrated(options.least_kappa)
-    return optimize(prepared, options.common, _asked if ask else _always, "conversation")
+    optimize(prepared, options.common, _asked if ask else _always, "conversation")
 
 
-def optimize(run_: Run, options: Options, go_on: GoOn, noun: str = "rollout") -> RunRecord:
+def optimize(run_: Run, options: Options, go_on: GoOn, noun: str = "rollout") -> None:
     """Run, show, track and report.
 
     Args:
@@ -74,35 +70,19 @@ def optimize(run_: Run, options: Options, go_on: GoOn, noun: str = "rollout") ->
         go_on: Whether to spend the budget, now that it is known what it buys.
         noun: What a rollout is called.
     """
-    config, console, ledger = run_.config, Console(stderr=options.as_json), Ledger()
+    console, ledger = Console(stderr=options.as_json), Ledger()
     announce(run_, console)
-    tracker = Tracker(config.tracking.uri, config.tracking.experiment) if options.track else None
 
     def surveyed(survey: Survey) -> bool:
         announce_noise(survey, console)
         return go_on(survey)
 
-    with (
-        resumable(),
-        run_.journal() as journal,
-        tracked(tracker, run_.about, journal, _warning(console)) as mlflow,
-    ):
-        chronicle = Chronicle(ledger, mlflow.told)
-        with RunProgress(console, ledger, noun) as progress:
-            observer = Together((chronicle, progress))
-            finished = run_.execute(journal, ledger, observer, surveyed)
-        record = record_of(finished.result, run_.about, chronicle)
-        record.save(run_.folder)
-        finished.result.winner.bundle.save(run_.folder / "prompts")
-        if finished.contrasts:
-            save_contrasts(finished.contrasts, run_.folder)
-        page = render_report(record, finished.contrasts)
-        report = save_report(page, run_.folder)
-        written = mlflow.log(record, page, finished.contrasts)
-    conclude(record, report, config.tracking.uri if written else None, console)
+    with resumable(), RunProgress(console, ledger, noun) as progress:
+        watch = Watch(ledger, progress, surveyed, _warning(console))
+        done = carry_out(run_, watch, track=options.track)
+    conclude(done.record, done.report, done.tracking, console)
     if options.as_json:
-        typer.echo(record.model_dump_json(indent=2))
-    return record
+        typer.echo(done.record.model_dump_json(indent=2))
 
 
 def _require_a_limit(config: RunConfig, config_file: Path) -> None:

@@ -14,12 +14,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import shorten
 
 from ...agents.worked_examples import WorkedExample
 from ..rollout import Lesson
 from .conversation_lessons import learned_from_cases
 from .lesson_prompt import LessonPrompt
 from .proposer import Assignment, Draft
+
+_MOST_FEEDBACK = 4
+"""Different things that were wrong with an agent's answers, as a diagnosis names them."""
+_MOST_SAID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,9 @@ class LessonsProposer:
         """Return each prompt with the lessons merged in; see `Proposer.propose`."""
         if assignment.cases:
             return learned_from_cases(assignment, self.max_rules, self.rules_at_once)
-        return Draft(self._learned_from_calls(assignment))
+        texts = self._learned_from_calls(assignment)
+        said = (_diagnosis(agent, assignment.lessons[agent]) for agent in texts)
+        return Draft(texts, "\n".join(said))
 
     def _learned_from_calls(self, assignment: Assignment) -> Mapping[str, str]:
         texts = {}
@@ -82,6 +89,13 @@ class LessonsProposer:
             if len(learned.render()) <= max_length:
                 break
         return learned.fitting(max_length)
+
+
+def _diagnosis(agent: str, lessons: Sequence[Lesson]) -> str:
+    """Say what was wrong, the most frequent first."""
+    wrong = [shorten(one.feedback, _MOST_SAID, placeholder=" …") for one in lessons if one.failed]
+    most = (f"{count} × {said}" for said, count in Counter(wrong).most_common(_MOST_FEEDBACK))
+    return "\n".join([f"{agent}: {len(wrong)} of {len(lessons)} answers were wrong.", *most])
 
 
 def _new_rules(failed: Iterable[Lesson], known: Iterable[str]) -> list[str]:

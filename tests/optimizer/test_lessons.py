@@ -188,3 +188,10 @@ async def test_no_val_or_test_text_ever_gets_into_a_prompt(seed: int, tmp_path: 
         assert {example.inputs for example in LessonPrompt.parse(prompt).examples} <= train
         for example in [*task.splits.val, *task.splits.test]:
             assert example.inputs["message"] not in prompt
+
+
+def test_the_diagnosis_counts_what_was_wrong_the_most_frequent_first() -> None:
+    said = ["no store", "no size", "no store", ""]
+    lessons = [lesson(number, feedback=each) for number, each in enumerate(said)]
+    draft = asyncio.run(LessonsProposer().propose(assigned("Answer.", lessons, 6000)))
+    assert draft.diagnosis == "a: 3 of 4 answers were wrong.\n2 × no store\n1 × no size"
