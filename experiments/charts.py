@@ -1,13 +1,15 @@
 """Charts of a run, as plotly figures without colours of their own for text and background.
 
-The page that shows them sets those, so that a chart is readable in light and in dark.
+The page that shows them sets those, so that a chart is readable in light and in dark. Every point
+of a candidate carries the candidate's number as `customdata`, by which the page finds its line of
+ancestors; the trace that the line is drawn with is marked by `LINE`.
 """
 
 from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import plotly.graph_objects as go
@@ -15,6 +17,7 @@ import plotly.graph_objects as go
 from ..optimizer.candidate import Status
 from ..optimizer.front import pareto_front
 from .conclusion import number
+from .lineage import changed_agents, told_line
 from .record_parts import CandidateRecord
 from .run_record import RunRecord
 
@@ -25,10 +28,15 @@ COLORS = {
     "winner": "#12a150",
     "line": "#f59e0b",
 }
+LINE = "line of ancestors"
 Scored = tuple[CandidateRecord, float]
 """A candidate with its mean score on val."""
 
 _HOVER_WIDTH = 60
+_MOST_REASON = 240
+_MOST_LABELS = 40
+"""Points in one chart above which their numbers would cover each other."""
+_SIZE, _SMALL = 11, 7
 
 
 def score_figure(record: RunRecord) -> go.Figure:
@@ -36,33 +44,18 @@ def score_figure(record: RunRecord) -> go.Figure:
 
     Candidates without a val score stand on the bottom line, where the budget they took shows.
     """
-    scored = scored_of(record)
-    best = list(accumulate((score for _, score in scored), max))
-    figure = new_figure("rollouts used", "mean score on val")
-    figure.add_scatter(
-        x=[*(one.rollouts for one, _ in scored), record.rollouts],
-        y=[*best, best[-1]] if best else [],
-        mode="lines",
-        line={"shape": "hv", "color": COLORS["line"], "width": 2},
-        name="best so far",
-        hoverinfo="skip",
-    )
-    add_candidates(figure, record, [(one, one.rollouts, score) for one, score in scored])
-    turned_down = [one for one in record.candidates if one.val_score is None]
-    if turned_down:
-        figure.add_scatter(
-            x=[one.rollouts for one in turned_down],
-            y=[0.0] * len(turned_down),
-            mode="markers",
-            marker={
-                "symbol": "x-thin",
-                "size": 9,
-                "line": {"width": 2, "color": COLORS["rejected"]},
-            },
-            name="not taken, no val score",
-            **_hover(turned_down),
-        )
-    return figure
+    used = {one.number: float(one.rollouts) for one in record.candidates}
+    return _progress(record, used, float(record.rollouts), "rollouts used")
+
+
+def money_figure(record: RunRecord) -> go.Figure | None:
+    """Draw the val score against the money spent; None where nothing is known to have a price."""
+    moments = record.invocation.moments
+    spent = {one.candidate: one.usd for one in moments if one.candidate is not None}
+    total = sum(one.cost for one in record.usage)
+    if not total or not spent:
+        return None
+    return _progress(record, spent, total, "US dollars spent")
 
 
 def front_figure(record: RunRecord) -> go.Figure:
@@ -96,12 +89,34 @@ def front_figure(record: RunRecord) -> go.Figure:
         hoverinfo="skip",
     )
     add_candidates(figure, record, points)
+    add_line(figure)
     return figure
 
 
 def scored_of(record: RunRecord) -> list[Scored]:
     """Return the candidates that were scored on val, with their scores."""
     return [(one, one.val_score) for one in record.candidates if one.val_score is not None]
+
+
+def _progress(record: RunRecord, used: Mapping[int, float], end: float, axis: str) -> go.Figure:
+    """Draw the val score against what was used when each candidate was decided."""
+    scored = [(one, score) for one, score in scored_of(record) if one.number in used]
+    best = list(accumulate((score for _, score in scored), max))
+    figure = new_figure(axis, "mean score on val")
+    figure.add_scatter(
+        x=[*(used[one.number] for one, _ in scored), end],
+        y=[*best, best[-1]] if best else [],
+        mode="lines",
+        line={"shape": "hv", "color": COLORS["line"], "width": 2},
+        name="best so far",
+        hoverinfo="skip",
+    )
+    add_candidates(figure, record, [(one, used[one.number], score) for one, score in scored])
+    turned_down = [one for one in record.candidates if one.val_score is None and one.number in used]
+    places = [(one, used[one.number], 0.0) for one in turned_down]
+    add_turned_down(figure, record, places, "not taken, no val score")
+    add_line(figure)
+    return figure
 
 
 def _front(points: Iterable[tuple[CandidateRecord, int, float]]) -> list[tuple[int, float]]:
@@ -114,19 +129,60 @@ def add_candidates(
     figure: go.Figure, record: RunRecord, points: Sequence[tuple[CandidateRecord, float, float]]
 ) -> None:
     """Draw candidates at their places, by what became of them."""
-    for name in ("seed", "accepted", "winner"):
+    few = len(points) <= _MOST_LABELS
+    for name in ("accepted", "seed", "winner"):
         group = [point for point in points if _group(point[0], record.winner) == name]
         if group:
+            labelled = few or name != "accepted"
             figure.add_scatter(
                 x=[x for _, x, _ in group],
                 y=[y for _, _, y in group],
-                mode="markers+text",
-                text=[str(one.number) for one, _, _ in group],
+                mode="markers+text" if labelled else "markers",
+                text=[str(one.number) for one, _, _ in group] if labelled else None,
                 textposition="top center",
-                marker={"size": 11, "color": COLORS[name]},
+                marker={"size": _SIZE if labelled else _SMALL, "color": COLORS[name]},
                 name=name,
-                **_hover([one for one, _, _ in group]),
+                **_hover(record, [one for one, _, _ in group]),
             )
+
+
+def add_turned_down(
+    figure: go.Figure,
+    record: RunRecord,
+    points: Sequence[tuple[CandidateRecord, float, float]],
+    name: str,
+) -> None:
+    """Draw candidates that were not scored on val, as crosses."""
+    if not points:
+        return
+    few = len(points) <= _MOST_LABELS
+    figure.add_scatter(
+        x=[x for _, x, _ in points],
+        y=[y for _, _, y in points],
+        mode="markers",
+        marker={
+            "symbol": "x-thin",
+            "size": 9 if few else 5,
+            "line": {"width": 2 if few else 1, "color": COLORS["rejected"]},
+        },
+        name=name,
+        **_hover(record, [one for one, _, _ in points]),
+    )
+
+
+def add_line(figure: go.Figure) -> None:
+    """Add the trace in which the page shows the ancestors of the candidate pointed at."""
+    figure.add_scatter(
+        x=[],
+        y=[],
+        mode="lines+markers",
+        line={"color": COLORS["winner"], "width": 3},
+        marker={"size": 15, "symbol": "circle-open", "line": {"width": 3}},
+        name=LINE,
+        meta=LINE,
+        showlegend=False,
+        hoverinfo="skip",
+    )
 
 
 def _group(candidate: CandidateRecord, winner: int) -> str:
@@ -135,18 +191,28 @@ def _group(candidate: CandidateRecord, winner: int) -> str:
     return "winner" if candidate.number == winner else "accepted"
 
 
-def _hover(candidates: Iterable[CandidateRecord]) -> dict[str, object]:
-    return {"hovertext": [describe(one) for one in candidates], "hoverinfo": "text"}
+def _hover(record: RunRecord, candidates: Sequence[CandidateRecord]) -> dict[str, object]:
+    return {
+        "hovertext": [describe(one, record) for one in candidates],
+        "hoverinfo": "text",
+        "customdata": [one.number for one in candidates],
+    }
 
 
-def describe(one: CandidateRecord) -> str:
+def describe(one: CandidateRecord, record: RunRecord) -> str:
     """Describe a candidate in plotly's markup; its reason may quote a model, so it is escaped."""
-    parent = "" if one.parent is None else f", from {one.parent}"
-    reason = textwrap.wrap(one.reason, _HOVER_WIDTH)
+    agents = ", ".join(changed_agents(record, one))
+    reason = textwrap.shorten(one.reason, _MOST_REASON, placeholder=" …")
     lines = [
-        f"<b>candidate {one.number}</b> ({one.status}{parent})",
-        f"val {number(one.val_score)}, {one.length:,} characters, {one.rollouts} rollouts used",
-        *(html.escape(line) for line in reason),
+        f"<b>candidate {one.number}</b> ({one.status})",
+        f"val {number(one.val_score)}, {one.length:,} characters, {one.rollouts:,} rollouts used",
+        *(textwrap.wrap(f"line: {told_line(record, one.number)}", _HOVER_WIDTH)),
+        *(
+            html.escape(line)
+            for line in textwrap.wrap(f"changes: {agents}", _HOVER_WIDTH)
+            if agents
+        ),
+        *(html.escape(line) for line in textwrap.wrap(reason, _HOVER_WIDTH)),
     ]
     return "<br>".join(lines)
 

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import model_validator
+
+from ..agents.errors import UsageError
 from ..agents.json_lines import stream_json_lines, write_json_lines
 from ..agents.prompts import PromptBundle
 from ..optimizer.system_task import SystemTask
@@ -49,6 +52,15 @@ class Judged(Data):
     verdicts: tuple[dict[str, Any], ...]
     blames: tuple[BlameRecord, ...]
 
+    @model_validator(mode="after")
+    def _can_be_restored(self) -> Judged:
+        try:
+            self.restored()
+            list(self.scored())
+        except (UsageError, KeyError, TypeError) as error:
+            raise ValueError(f"conversation or verdicts are damaged: {error}") from error
+        return self
+
     def restored(self) -> Trajectory:
         """Return the conversation."""
         return trajectory_from_json(self.trajectory)
@@ -91,6 +103,9 @@ def most_changed(
 ) -> tuple[Contrast, ...]:
     """Return the conversations of the test whose score changed most, from the journal.
 
+    Half are better ones and half worse ones, as far as there are any: what a winner lost is not
+    to be hidden by what it gained.
+
     Args:
         task: The task, whose seed is the other side.
         winner: The prompts that were tested.
@@ -104,7 +119,16 @@ def most_changed(
         if (contrast := _contrast(task, scenario, winner, repeat)) is not None and contrast.change
     ]
     found.sort(key=lambda each: (-abs(each.change), each.scenario, each.repeat))
-    return tuple(found[:most])
+    return both_ways(found, most)
+
+
+def both_ways(found: Sequence[Contrast], most: int) -> tuple[Contrast, ...]:
+    """Return so many of them in the order given, half better and half worse ones if there are."""
+    worse = [each for each in found if each.change < 0]
+    better = [each for each in found if each.change > 0]
+    of_worse = min(len(worse), max(most // 2, most - len(better)))
+    kept = [*worse[:of_worse], *better[: most - of_worse]]
+    return tuple(each for each in found if each in kept)
 
 
 def save_contrasts(contrasts: Sequence[Contrast], folder: Path) -> None:

@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import html
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import plotly.graph_objects as go
 
+from ..agents.counted import counted
 from ..optimizer.front import pareto_front
-from .charts import COLORS, Scored, add_candidates, describe, front_figure, new_figure, scored_of
+from .charts import (
+    COLORS,
+    Scored,
+    add_candidates,
+    add_line,
+    add_turned_down,
+    front_figure,
+    new_figure,
+    scored_of,
+)
+from .record_parts import CandidateRecord
 from .run_record import RunRecord
 
 _SCALE = [[0.0, "#b3261e"], [0.5, "#f2d9a6"], [1.0, "#12a150"]]
 _ROW = 24
+_MOST_ROWS = 40
+_MOST_GENERATIONS = 8
+"""Named on an axis."""
+_MOST_COLUMNS = 100
 
 
 def scenario_figure(record: RunRecord) -> go.Figure:
-    """Draw the score of every candidate on every val example; the best of each has a mark.
+    """Draw the scores of candidates on val examples; the best of each example has a mark.
 
-    The examples stand from the hardest to the easiest.
+    The examples stand from the hardest to the easiest. Of many candidates those are shown that
+    are best on most examples, and of many examples the hardest; see `left_out`.
     """
-    scored = [one for one, _ in scored_of(record)]
-    names = sorted(
-        {name for one in scored for name in one.val},
-        key=lambda name: (sum(one.val.get(name) or 0.0 for one in scored), name),
-    )
+    every = [one for one, _ in scored_of(record)]
+    scored, names = _rows(record), _columns(every)
     best = {
-        name: max((one.val[name] or 0.0 for one in scored if name in one.val), default=0.0)
+        name: max((one.val[name] or 0.0 for one in every if name in one.val), default=0.0)
         for name in names
     }
     rows = [f"candidate {one.number}" for one in scored]
@@ -49,6 +63,37 @@ def scenario_figure(record: RunRecord) -> go.Figure:
     figure.update_yaxes(range=None, autorange="reversed", type="category")
     figure.update_layout(height=160 + _ROW * len(rows))
     return figure
+
+
+def left_out(record: RunRecord) -> str:
+    """Say what `scenario_figure` does not show; empty when it shows everything."""
+    every = [one for one, _ in scored_of(record)]
+    rows = len(every) - len(_rows(record))
+    columns = len({name for one in every for name in one.val}) - len(_columns(every))
+    parts = [
+        f"{counted(rows, 'candidate')} that are best on few examples" if rows else "",
+        f"the {counted(columns, 'easiest example', 'easiest examples')}" if columns else "",
+    ]
+    return " and ".join(filter(None, parts))
+
+
+def _rows(record: RunRecord) -> list[CandidateRecord]:
+    """Return the scored candidates to show, seed and winner among them, by their numbers."""
+    kept = (0, record.winner)
+    scored = sorted(
+        (one for one, _ in scored_of(record)),
+        key=lambda one: (one.number not in kept, -one.wins, one.number),
+    )
+    return sorted(scored[:_MOST_ROWS], key=lambda one: one.number)
+
+
+def _columns(scored: Sequence[CandidateRecord]) -> list[str]:
+    """Return the val examples to show, from the hardest to the easiest."""
+    totals: defaultdict[str, float] = defaultdict(float)
+    for one in scored:
+        for name, value in one.val.items():
+            totals[name] += value or 0.0
+    return sorted(totals, key=lambda name: (totals[name], name))[:_MOST_COLUMNS]
 
 
 def pair_figure(record: RunRecord) -> go.Figure | None:
@@ -107,22 +152,10 @@ def lineage_figure(record: RunRecord) -> go.Figure:
         hoverinfo="skip",
     )
     add_candidates(figure, record, [(one, *places[one.number]) for one, _ in scored_of(record)])
-    others = [one for one in record.candidates if one.val_score is None]
-    if others:
-        figure.add_scatter(
-            x=[places[one.number][0] for one in others],
-            y=[places[one.number][1] for one in others],
-            mode="markers",
-            marker={
-                "symbol": "x-thin",
-                "size": 9,
-                "line": {"width": 2, "color": COLORS["rejected"]},
-            },
-            name="not taken",
-            hovertext=[describe(one) for one in others],
-            hoverinfo="text",
-        )
-    figure.update_yaxes(range=None, dtick=1)
+    others = [(one, *places[one.number]) for one in record.candidates if one.val_score is None]
+    add_turned_down(figure, record, others, "not taken")
+    add_line(figure)
+    figure.update_yaxes(range=None, dtick=max(1, max(depth.values()) // _MOST_GENERATIONS))
     return figure
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..agents.counted import counted
-from ..agents.ledger import Usage
 from ..agents.redact import public
 from ..optimizer.engine import Survey
 from ..optimizer.held_out import Comparison
@@ -119,9 +117,7 @@ def _changed(record: RunRecord) -> list[str]:
 
 def _cost(record: RunRecord) -> str:
     """Say what each model role has cost."""
-    roles: defaultdict[str, Usage] = defaultdict(Usage)
-    for one in record.usage:
-        roles[one.role] += Usage(**one.model_dump(exclude={"role", "agent"}))
+    roles = record.by_role
     parts = (
         f"{role} {counted(usage.calls, 'call')}, {usage.tokens:,} tokens, ${usage.cost:.4f}"
         for role, usage in roles.items()

@@ -63,12 +63,13 @@ class FinalistRecord(Data):
 
 
 class CriterionRecord(Data):
-    """A criterion of the rubric, and whether only a judge could decide it."""
+    """A criterion of the rubric, its domain, and whether only a judge could decide it."""
 
     id: str
     name: str
     critical: bool
     needs_judge: bool
+    domain: str = ""
 
 
 class DomainRecord(Data):
@@ -95,6 +96,7 @@ def criteria_of(rubric: Rubric) -> tuple[CriterionRecord, ...]:
             name=criterion.name,
             critical=criterion.critical,
             needs_judge=criterion.check is None,
+            domain=criterion.domain,
         )
         for criterion in rubric.criteria
     )

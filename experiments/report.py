@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from .charts import front_figure, score_figure
+from ..agents.errors import CotuneError
+from .agreement_tables import told
+from .calibration_card import headline as card_headline
 from .conclusion import bounds, headline, joint_sentence, number, reading, sentence, signed
 from .contrast import Contrast
-from .front_charts import lineage_figure, pair_figure, scenario_figure
+from .front_charts import left_out
+from .lineage import changed_agents, told_line
 from .page import page_template
-from .report_rows import held_out_rows
+from .prompt_history import prompt_changes
+from .report_figures import figures_of
+from .report_rows import candidate_rows, held_out_rows, role_costs
 from .run_record import RunRecord, config_yaml
-from .shown_contrast import shown
+from .shown_contrast import shown_contrasts
 
 FILE_NAME = "report.html"
-_DIFF_CLASSES = {"+": "added", "-": "removed", "@": "place"}
 
 
 def render_report(record: RunRecord, contrasts: Sequence[Contrast] = ()) -> str:
@@ -37,44 +39,57 @@ def render_report(record: RunRecord, contrasts: Sequence[Contrast] = ()) -> str:
         contrasts: The conversations of its test that changed most.
     """
     page = page_template(
-        "report.html.j2", number=number, signed=signed, bounds=bounds, source_hash=_source_hash
+        "report.html.j2",
+        number=number,
+        signed=signed,
+        bounds=bounds,
+        told=told,
+        source_hash=_source_hash,
     )
-    return page.render(
+    shown = shown_contrasts(contrasts, record)
+    text = page.render(
         run=record,
         headline=headline(record.conclusion),
         sentence=sentence(record),
         joint=joint_sentence(record),
         reading=reading(record),
-        rows=held_out_rows(record),
+        groups=held_out_rows(record),
         unjudged=_unjudged(record),
         unmet=_unmet(record),
-        contrasts=[shown(contrast, record) for contrast in contrasts],
-        usage=record.usage,
+        changes=prompt_changes(record),
+        winner_line=told_line(record, record.winner),
+        contrasts=shown,
+        more_contrasts=len(contrasts) - len(shown),
+        card_headline=card_headline(record.card) if record.card else "",
+        candidates=candidate_rows(record),
+        changed_by={one.number: changed_agents(record, one) for one in record.candidates},
+        left_out_of_heatmap=left_out(record),
+        figures=figures_of(record),
+        roles=role_costs(record),
         unpriced=sum(one.unpriced for one in record.usage),
-        diffs=_diffs(record),
-        figures=_figures(record),
         config=config_yaml(record.config),
         plotly=Markup(get_plotlyjs()),  # noqa: S704  (the library's own source)
     )
+    return text.encode(errors="replace").decode()  # half an emoji cannot be written
 
 
 def save_report(page: str, folder: Path) -> Path:
     """Write `report.html` into the run's folder and return its path."""
-    path = folder / FILE_NAME
-    path.write_text(page, encoding="utf-8")
+    return write_page(page, folder / FILE_NAME)
+
+
+def write_page(page: str, path: Path) -> Path:
+    """Write a page and return its path.
+
+    Raises:
+        CotuneError: It cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise CotuneError(f"The page {path} cannot be written ({error.strerror}).") from error
     return path
-
-
-def _figures(record: RunRecord) -> dict[str, Any]:
-    """Return the charts of a run by the id of their place."""
-    figures = {"scores": score_figure(record), "front": front_figure(record)}
-    if record.kind == "system":
-        figures["scenarios"] = scenario_figure(record)
-        figures["lineage"] = lineage_figure(record)
-        pairs = pair_figure(record)
-        if pairs is not None:
-            figures["pairs"] = pairs
-    return {name: json.loads(figure.to_json() or "{}") for name, figure in figures.items()}
 
 
 def _unjudged(record: RunRecord) -> list[str]:
@@ -94,20 +109,6 @@ def _unmet(record: RunRecord) -> list[str]:
         for name, title in record.objective_titles.items()
         if name not in judged and name not in record.held_out.objectives
     ]
-
-
-def _diffs(record: RunRecord) -> dict[str, list[tuple[str, str]]]:
-    """Return the lines of each changed prompt's diff, by agent."""
-    before, after = record.seed.bundle, record.chosen.bundle
-    diffs = {agent: before.only(agent).diff(after.only(agent)) for agent in after}
-    return {agent: list(_diff_lines(diff)) for agent, diff in diffs.items() if diff}
-
-
-def _diff_lines(diff: str) -> Iterator[tuple[str, str]]:
-    """Yield (class, line) of a unified diff."""
-    for line in diff.splitlines():
-        is_head = line.startswith(("--- ", "+++ "))
-        yield ("head" if is_head else _DIFF_CLASSES.get(line[:1], "same")), line
 
 
 def _source_hash(script: str) -> str:

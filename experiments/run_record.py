@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
+from pydantic import model_validator
 
+from ..agents.ledger import Usage
 from ..agents.redact import public, public_json
 from ..optimizer.held_out import HeldOut
 from ..optimizer.plan import Plan
@@ -21,6 +24,7 @@ from ..rubrics.judge_card import JudgeCard
 from ..rubrics.rubric import Rubric
 from ..rubrics.statistics import Conclusion
 from .chronicle import Chronicle
+from .paired_detail import PairedDetail
 from .record_parts import (
     CandidateRecord,
     CriterionRecord,
@@ -85,6 +89,7 @@ class RunRecord(Data):
         rollouts: Rollouts used of `plan.total`.
         winner: Number of the chosen candidate; 0, the seed, when none was better.
         choice: How it was chosen.
+        detail: What the test says of single criteria and pairs; None where that was not kept.
         val_gain: Winner minus seed on val, which no one should believe alone.
         overfit: Val gain minus test gain.
         earlier_tests: Other winners tested on this test split before; see `RunResult`.
@@ -116,6 +121,7 @@ class RunRecord(Data):
     choice: str
     conclusion: Conclusion
     held_out: HeldOut | None
+    detail: PairedDetail | None = None
     val_gain: float | None
     overfit: float | None
     earlier_tests: int
@@ -123,6 +129,15 @@ class RunRecord(Data):
     faults: tuple[FaultCount, ...]
     usage: tuple[UsageRecord, ...]
     invocation: Invocation
+
+    @model_validator(mode="after")
+    def _candidates_are_in_order(self) -> RunRecord:
+        for place, one in enumerate(self.candidates):
+            if one.number != place or (one.parent is not None and one.parent >= place):
+                raise ValueError(f"candidate {one.number} stands at {place}, or before its parent")
+        if not 0 <= self.winner < len(self.candidates):
+            raise ValueError(f"there is no candidate {self.winner}, which is said to have won")
+        return self
 
     @property
     def seed(self) -> CandidateRecord:
@@ -158,6 +173,14 @@ class RunRecord(Data):
         return judge and judge["model"]
 
     @property
+    def by_role(self) -> dict[str, Usage]:
+        """What was used, by the role of the model."""
+        roles: defaultdict[str, Usage] = defaultdict(Usage)
+        for one in self.usage:
+            roles[one.role] += Usage(**one.model_dump(exclude={"role", "agent"}))
+        return dict(roles)
+
+    @property
     def diff(self) -> str:
         """Unified diff of the prompts from seed to winner; empty when the seed stays."""
         return self.seed.bundle.diff(self.chosen.bundle)
@@ -174,6 +197,7 @@ def record_of(
     about: RunAbout,
     chronicle: Chronicle | None = None,
     finished: datetime | None = None,
+    detail: PairedDetail | None = None,
 ) -> RunRecord:
     """Return the record of a run; the same run gives the same record but for `invocation`.
 
@@ -182,6 +206,7 @@ def record_of(
         about: What was known before.
         chronicle: What was used along the way, where it was watched.
         finished: When the run ended; now when None.
+        detail: What the test says of single criteria and pairs, where it was kept.
     """
     stages, moments = ([], []) if chronicle is None else (chronicle.stages, chronicle.moments)
     return RunRecord(
@@ -215,6 +240,7 @@ def record_of(
         choice=result.choice.reason,
         conclusion=result.conclusion,
         held_out=result.held_out,
+        detail=detail,
         val_gain=result.val_gain,
         overfit=result.overfit,
         single_changes=result.single_changes,

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..agents.ledger import Usage
 from ..optimizer.held_out import Comparison
 from ..rubrics.clustered_estimate import Estimate
 from .conclusion import reading, sentence
@@ -137,7 +136,7 @@ def _finals(record: RunRecord) -> Iterator[tuple[str, float]]:
         yield "held_out/deployable", float(record.held_out.deployable)
         for name, comparison in comparisons_of(record):
             yield from points_compared(f"held_out/{name}", comparison)
-    for role, usage in _by_role(record).items():
+    for role, usage in record.by_role.items():
         yield f"calls/{role}", usage.calls
         yield f"tokens/{role}", usage.tokens
         yield f"usd/{role}", usage.cost
@@ -167,13 +166,6 @@ def points_compared(name: str, comparison: Comparison) -> Iterator[tuple[str, fl
     if difference.low is not None and difference.high is not None:
         yield f"{name}/low", difference.low
         yield f"{name}/high", difference.high
-
-
-def _by_role(record: RunRecord) -> dict[str, Usage]:
-    roles: dict[str, Usage] = defaultdict(Usage)
-    for one in record.usage:
-        roles[one.role] += Usage(**one.model_dump(exclude={"role", "agent"}))
-    return roles
 
 
 def _faults_by_origin(record: RunRecord) -> dict[str, int]:

@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from cotune.experiments.charts import front_figure, score_figure
+from cotune.experiments.charts import LINE, front_figure, money_figure, score_figure
 from cotune.experiments.record_parts import CandidateRecord
 from cotune.experiments.run_record import RunRecord, record_of
 from cotune.optimizer.candidate import Status
@@ -78,9 +78,42 @@ def test_lines_go_from_parent_to_child(drawn: RunRecord) -> None:
 
 def test_hovering_tells_the_reason_and_runs_nothing(drawn: RunRecord) -> None:
     (text,) = _trace(score_figure(drawn), "not taken, no val score").hovertext
-    assert "rejected, from 0" in text
+    assert "candidate 2</b> (rejected)" in text
+    assert "line: 0 → 2" in text
     assert "copies &lt;script&gt;" in text
     assert "<script" not in text
+
+
+def test_the_score_is_drawn_against_the_money_of_each_candidate(drawn: RunRecord) -> None:
+    moments = [
+        {"stage": "search", "candidate": one, "rollouts": 0, "tokens": 0, "usd": usd, "faults": {}}
+        for one, usd in ((None, 0.0), (0, 0.25), (1, 0.5), (2, 0.75), (3, 1.0), (4, 1.5))
+    ]
+    assert money_figure(drawn) is None, "no call has a price"
+    dump = drawn.model_dump()
+    dump["invocation"]["moments"] = moments
+    dump["usage"][0]["cost"] = 2.0
+    figure = money_figure(RunRecord.model_validate(dump))
+    assert figure is not None
+    assert list(_trace(figure, "best so far").x) == [0.25, 0.5, 1.0, 1.5, 2.0]
+    assert list(_trace(figure, "winner").x) == [1.0]
+    assert list(_trace(figure, "not taken, no val score").x) == [0.75]
+    assert figure.to_dict()["layout"]["xaxis"]["title"]["text"] == "US dollars spent"
+
+
+def test_a_point_names_its_candidate_so_that_its_ancestors_can_be_shown(drawn: RunRecord) -> None:
+    figure = front_figure(drawn)
+    assert list(_trace(figure, "accepted").customdata) == [1, 4]
+    line = _trace(figure, LINE)
+    assert (list(line.x), line.meta) == ([], LINE)
+
+
+def test_numbers_are_left_out_where_they_would_cover_each_other(drawn: RunRecord) -> None:
+    many = [_candidate(number, 100 + number, 0.5) for number in range(60)]
+    crowded = drawn.model_copy(update={"candidates": tuple(many), "winner": 3})
+    figure = score_figure(crowded)
+    assert _trace(figure, "accepted").text is None
+    assert list(_trace(figure, "winner").text) == ["3"]
 
 
 def test_a_run_with_the_seed_alone_can_be_drawn(noise: RunResult) -> None:

@@ -4,6 +4,7 @@ import json
 
 from cotune.experiments.front_charts import (
     front_page,
+    left_out,
     lineage_figure,
     pair_figure,
     scenario_figure,
@@ -40,6 +41,23 @@ def test_children_stand_a_generation_above_their_parents(record: RunRecord) -> N
     ends = list(zip(lines["y"][::3], lines["y"][1::3], strict=True))
     assert len(ends) == sum(one.parent is not None for one in record.candidates)
     assert all(child == parent + 1 for parent, child in ends)
+
+
+def test_of_many_candidates_and_examples_the_telling_ones_are_shown(record: RunRecord) -> None:
+    assert left_out(record) == ""
+    val = {f"val-{number:03}": number / 150 for number in range(150)}
+    many = [
+        record.seed.model_copy(update={"number": number, "val": val, "wins": number})
+        for number in range(60)
+    ]
+    crowded = record.model_copy(update={"candidates": tuple(many), "winner": 7})
+    data = json.loads(scenario_figure(crowded).to_json() or "{}")["data"][0]
+    assert data["y"][:3] == ["candidate 0", "candidate 7", "candidate 22"]
+    assert data["y"][-1] == "candidate 59"
+    assert data["x"] == sorted(val)[:100], "the hardest"
+    assert left_out(crowded) == (
+        "20 candidates that are best on few examples and the 50 easiest examples"
+    )
 
 
 def test_what_a_model_wrote_is_text_on_the_page(record: RunRecord) -> None:

@@ -70,7 +70,7 @@ def test_it_improves_and_says_so_with_an_interval(once: _Once) -> None:
 
 def test_a_run_leaves_everything_in_its_folder(once: _Once) -> None:
     assert {path.name for path in once.folder.iterdir()} == {
-        "conversations.jsonl", "journal.sqlite", "prompts", "report.html", "result.json",
+        "conversations.jsonl", "journal.sqlite", "prompts", "report.html", "result.json", "test",
     }  # fmt: skip
     saved = PromptBundle.load(once.folder / "prompts")
     assert saved.texts() == once.record.chosen.prompts
@@ -109,6 +109,7 @@ def test_the_report_shows_diffs_by_agent_domains_and_conversations(once: _Once) 
     for agent in changed:
         assert f"<h3>{agent}</h3>" in page
     assert "Conversations of the test that changed most" in page
+    assert "By criterion" in page
     assert "Safety &amp; Compliance" in page
     for place in ("scenarios", "pairs", "lineage"):
         assert f'<div id="{place}">' in page
