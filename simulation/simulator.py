@@ -68,14 +68,14 @@ class Simulator:
     async def run(self, work: Units) -> Summary:
         """Play all of it that is not in the journal.
 
+        Whatever it raises, all that ended is in the journal and counted in `summary`; the same
+        run goes on from there.
+
         Raises:
             BudgetExhaustedError: The rest does not fit in the budget, at the mean of what has
                 ended. Conversations in flight end first, unless the budget ends before them.
             PausedError: Too many faults; conversations in flight end first.
             ModelUnusableError: No model call can succeed.
-
-            All that ended is in the journal and counted in `summary`; the same run goes on from
-            there.
         """
         self.summary = Summary()
         lost: dict[str, tuple[Work, Played]] = {}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from .forked_commands import Commands, command_server
+
 
 def _set_aside() -> None:
     """Collect the garbage, and have no later collection go through what is left.
@@ -39,3 +41,10 @@ def mlflow_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("mlflow") / "empty.db"
     connected(f"sqlite:///{path}").search_experiments()
     return path
+
+
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Commands]:
+    """What types commands in processes of their own; see `forked_commands.py`."""
+    with command_server() as found:
+        yield found

@@ -6,6 +6,7 @@ products up only when its prompt holds the rubric's rule for that.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -24,7 +25,8 @@ from cotune.simulation.scenario import ItemErrand
 from cotune.simulation.scenario_file import load_scenarios
 
 from ..agents.adapters.endpoint import Answer, Endpoint, Request, calls, endpoint, says
-from .command_line import Said, cotune, edit, record, start
+from ..forked_commands import Commands
+from .command_line import Said, cotune, edit, record
 
 RULE = "look the product up with find_products"
 KNOWN = ("rye bread", "oat milk")
@@ -114,18 +116,22 @@ def fine(said: Said) -> Said:
     return said
 
 
-def typed(*words: object) -> Said:
-    """Type a command in a process of its own: clients of models are kept for one event loop."""
-    with start(*words) as process:
-        out, err = process.communicate()
-    return Said(process.returncode, out, err)
+def gets_to_a_held_out_result(config: Path, tables: Path, forked: Commands) -> None:
+    """Go there in processes of their own: clients of models are kept for one event loop."""
 
+    def typed(*words: str) -> str:
+        code, said = forked.run(
+            config.parent / "said.txt",
+            words=[*words, "--config", config.name],
+            folder=str(config.parent),
+            environment=dict(os.environ),
+        )
+        assert code == 0, said
+        return " ".join(said.split())
 
-def gets_to_a_held_out_result(config: Path, tables: Path) -> None:
     shutil.copy(tables, config.parent / "mlflow.db")
-    doctor = fine(typed("doctor", "--config", config.name))
-    assert "0 problems" in doctor.words
-    fine(typed("optimize", "system", "--config", config.name, "--no-mlflow", "--yes"))
+    assert "0 problems" in typed("doctor")
+    typed("optimize", "system", "--no-mlflow", "--yes")
     one = record(config.parent / "cotune-runs")
     assert one.held_out is not None
     assert one.held_out.examples == 5
@@ -139,13 +145,19 @@ def test_a_shop_gets_to_a_held_out_result(
     tmp_path: Path,
     served: Endpoint,
     mlflow_tables: Path,
+    forked: Commands,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gets_to_a_held_out_result(started(tmp_path / "mine", framework, monkeypatch), mlflow_tables)
+    config = started(tmp_path / "mine", framework, monkeypatch)
+    gets_to_a_held_out_result(config, mlflow_tables, forked)
 
 
 def test_a_service_gets_to_a_held_out_result(
-    tmp_path: Path, served: Endpoint, mlflow_tables: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    served: Endpoint,
+    mlflow_tables: Path,
+    forked: Commands,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     config = started(tmp_path / "mine", "http", monkeypatch)
     monkeypatch.setenv("SHOP_PORT", "0")
@@ -155,7 +167,7 @@ def test_a_service_gets_to_a_held_out_result(
             assert service.stdout is not None
             url = service.stdout.readline().strip()
             edit(config, assistant={"kind": "http", "url": url})
-            gets_to_a_held_out_result(config, mlflow_tables)
+            gets_to_a_held_out_result(config, mlflow_tables, forked)
         finally:
             service.kill()
 
