@@ -161,7 +161,7 @@ class Comparer:
             confidence=self.settings.confidence,
             resamples=self.settings.resamples,
             seed=self.random_seed,
-        )
+        ).within(-1.0, 1.0)
         p_value = paired_p_value(before, after, families, seed=self.random_seed)
         return Comparison(sum(before) / len(before), sum(after) / len(after), difference, p_value)
 

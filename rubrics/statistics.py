@@ -21,7 +21,7 @@ On simulated noise (pass/fail scores, 6 to 30 families) the plain BCa interval s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -63,6 +63,12 @@ class Interval:
     clusters: int
     confidence: float
     method: str
+
+    def within(self, least: float, most: float) -> Interval:
+        """Return it without what the mean cannot be, such as a difference of scores above 1."""
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(self.low, least), high=min(self.high, most))
 
 
 def paired_difference(

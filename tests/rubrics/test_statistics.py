@@ -133,6 +133,16 @@ def test_clusters_that_are_alike_do_not_convince_by_varying_inside():
     assert conclude(interval) is Conclusion.NO_EVIDENCE
 
 
+def test_what_no_mean_can_be_is_cut_off():
+    wide = paired_difference([0, 0, 0, 1], [1, 1, 1, 0], ["a", "b", "c", "d"])
+    assert bounds(wide)[1] > 1.0
+    cut = wide.within(-1.0, 1.0)
+    assert bounds(cut) == (max(bounds(wide)[0], -1.0), 1.0)
+    assert cut.mean == wide.mean
+    unknown = paired_difference([0], [1])
+    assert unknown.within(-1.0, 1.0) == unknown
+
+
 def test_one_cluster_says_nothing():
     interval = mean_interval([0.9, 1.0, 0.8], ["a", "a", "a"])
 
