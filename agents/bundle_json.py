@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
-from .prompts import Prompt, PromptBundle
+from .prompts import Prompt, PromptBundle, require_name
 from .text_file import read_text
 
 FORMAT = "cotune-prompts/1"
@@ -63,12 +63,18 @@ def _bundle(path: Path, prompts: Any) -> PromptBundle:
 
 
 def _prompt(path: Path, agent: str, said: Any) -> Prompt:
+    require_name(agent, path)
     match said:
-        case {"text": str(text), **others} if text.strip():
+        case {"text": str(text), **others} if text.strip() and _is_whole(text):
             description = others.get("description", "")
             if isinstance(description, str):
                 return Prompt(agent, text, description)
     raise UsageError(
         f"{path}: 'prompts.{agent}' must be {{'text': …, 'description': …}} with a text that is "
-        f"not empty, found {said!r:.80}."
+        f"not empty and has no half of an emoji, found {said!r:.80}."
     )
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text can be sent: the escapes of JSON can name half a pair of UTF-16."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)

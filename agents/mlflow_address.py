@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -20,6 +22,19 @@ def is_remote(uri: str) -> bool:
 def sqlite_path(uri: str) -> Path | None:
     """Return the file of a database URI; None for any other."""
     return Path(uri.removeprefix(_SQLITE).partition("?")[0]) if uri.startswith(_SQLITE) else None
+
+
+def require_mlflows(path: Path) -> None:
+    """Look whether a database is MLflow's: into another program's it would put its own tables.
+
+    Raises:
+        sqlite3.Error: It is another program's, or no database.
+    """
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = {name for (name,) in found}
+    if tables and "experiments" not in tables:
+        raise sqlite3.DatabaseError("it is the database of another program")
 
 
 def require_answering(uri: str) -> None:

@@ -103,6 +103,10 @@ class PromptBundle(Mapping[str, Prompt]):
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
+    def __reduce__(self) -> tuple[type[PromptBundle], tuple[dict[str, Prompt]]]:
+        """Say how to copy it: a read-only view can neither be copied nor sent elsewhere."""
+        return PromptBundle, (dict(self._prompts),)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PromptBundle) and self.fingerprint == other.fingerprint
 
@@ -176,16 +180,25 @@ def read_prompt(path: Path) -> Prompt:
         UsageError: The file is not as it should be.
     """
     agent = path.stem
-    if not _NAME.match(agent):
-        raise UsageError(
-            f"{path}: '{agent}' cannot be an agent's name; use letters, digits, '-', '_' and '.'."
-        )
+    require_name(agent, path)
     raw = read_text(path, "prompt")
     match = _FRONT_MATTER.match(raw)
     head, text = (match[1], match[2] or "") if match else ("", raw)
     if not text.strip():
         raise UsageError(f"{path}: the prompt is empty.")
     return Prompt(agent, text.strip(), _description(path, head))
+
+
+def require_name(agent: str, path: Path) -> None:
+    """Refuse what cannot be an agent's name, because it could not be a file's.
+
+    Raises:
+        UsageError: It cannot; names the file that says it.
+    """
+    if not _NAME.match(agent):
+        raise UsageError(
+            f"{path}: '{agent}' cannot be an agent's name; use letters, digits, '-', '_' and '.'."
+        )
 
 
 def _description(path: Path, head: str) -> str:

@@ -12,7 +12,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .errors import CotuneError, UsageError
-from .mlflow_address import first_line, is_remote, require_answering, sqlite_path
+from .mlflow_address import (
+    first_line,
+    is_remote,
+    require_answering,
+    require_mlflows,
+    sqlite_path,
+)
 from .prompts import Prompt, PromptBundle
 from .redact import public
 from .registry_address import RegistryAddress
@@ -76,7 +82,9 @@ def load_registered(address: RegistryAddress, tracking_uri: str | None = None) -
             "tracking_uri, or in MLFLOW_TRACKING_URI."
         )
     try:
-        if is_remote(uri):
+        if database is not None:
+            require_mlflows(database)
+        elif is_remote(uri):
             require_answering(uri)
         found = list(registered_prompts(mlflow.MlflowClient(tracking_uri=uri), address))
     except Exception as error:  # whatever MLflow's store raises, a person gets one message

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from ..agents.errors import UsageError
 from ..agents.ledger import Ledger
 from ..agents.problem import problems_of
 from ..optimizer.observer import Observer, Silent
-from ..rubrics.clustered_estimate import Resampling
 from ..rubrics.judge_card import JudgeCard
 from ..rubrics.tally import Tally
 from ..simulation.summary import Summary
@@ -28,9 +28,14 @@ from .agent_run import AgentRun
 from .bundle_match import BundleMatch
 from .calibration import calibrate as carry_out_calibration
 from .calibration_config import CalibrationConfig
-from .calibration_run import CalibrationRun
 from .carded_judge import CardedJudge
-from .compared import Compared, ComparedSides, bundle_of, verdicts_of
+from .compared import (
+    ComparedSides,
+    bundle_of,
+    require_nothing_played,
+    require_two,
+    side_of,
+)
 from .compared import compare as compare_sides
 from .config import RunConfig, load_config
 from .judge_model import JudgeModel
@@ -46,6 +51,7 @@ from .system_run import SystemRun
 
 Config = str | Path | RunConfig
 _RUNS = Path("cotune-runs")
+_SPLIT = "test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +116,26 @@ def optimize_system(
 
 
 def simulate(
-    config: Config, *, scenarios: int | None = None, progress: bool = True, **changes: Any
+    config: Config,
+    *,
+    scenarios: int | None = None,
+    split: str | None = None,
+    progress: bool = True,
+    **changes: Any,
 ) -> Simulation:
     """Play conversations between simulated customers and the assistant, as `cotune simulate` does.
 
     Args:
         config: A configuration, or its file.
         scenarios: Scenarios that are played at most; all when None.
+        split: Of the configuration, from which they are; from all when None.
         progress: Whether to show on standard error how far it is.
         **changes: Fields of the configuration, at its top level, such as `seed=1`.
 
     Raises:
         CotuneError: Something is missing or wrong, or it stopped early; what was played is kept.
     """
-    run, ledger = SimulationRun.prepare(configured(config, **changes), scenarios), Ledger()
+    run, ledger = SimulationRun.prepare(configured(config, **changes), scenarios, split), Ledger()
     with SimulationProgress(_console(progress), ledger, len(run.workload)) as told:
         end = run.execute(ledger, told)
     if end.stopped is not None:
@@ -189,16 +201,7 @@ def calibrate(
         CotuneError: Something is missing or wrong, there are too few labels, or the run paused.
     """
     said = CalibrationConfig() if config is None else CalibrationConfig.load(Path(config))
-    said = said.overridden(changes)
-    run = CalibrationRun.prepare(
-        said.source(),
-        said.judge_model(),
-        said.writer(),
-        dealing=said.dealing(),
-        limits=said.limits(),
-        resampling=Resampling(seed=said.seed),
-        out=said.out,
-    )
+    run = said.overridden(changes).prepared()
     ledger = Ledger()
     with _progress(progress, ledger, "conversation") as observer:
         return carry_out_calibration(run, ledger, observer)
@@ -210,7 +213,7 @@ def compare(
     config: Config | None = None,
     *,
     agent: str | None = None,
-    split: str = "test",
+    split: str = _SPLIT,
     out: str | Path = _RUNS,
     progress: bool = True,
     **changes: Any,
@@ -230,10 +233,11 @@ def compare(
     Raises:
         CotuneError: Something is missing or wrong, or the sides have nothing in common.
     """
+    require_two(a, b)
     if config is None:
-        one, other = (
-            Compared.read(str(each), verdicts_of(Path(each), Path(out))) for each in (a, b)
-        )
+        unusual = None if split == _SPLIT else split
+        require_nothing_played({"agent": agent, "split": unusual, **changes}, "config")
+        one, other = (side_of(Path(each), Path(out)) for each in (a, b))
         return compare_sides(one, other)
     known = configured(config, **changes)
     bundles = {str(each): bundle_of(str(each), known.out) for each in (a, b)}
@@ -241,8 +245,7 @@ def compare(
     ledger = Ledger()
     with match.run.journal() as journal, _progress(progress, ledger, "rollout") as observer:
         match.execute(journal, ledger, observer)
-    one, other = (Compared.read(name, match.verdicts(name)) for name in bundles)
-    return compare_sides(one, other, known.test, known.seed)
+    return compare_sides(*match.sides(), known.test, known.seed)
 
 
 def configured(config: Config, **changes: Any) -> RunConfig:
@@ -268,7 +271,7 @@ def configured(config: Config, **changes: Any) -> RunConfig:
 def _optimized(run: Run, noun: str, *, track: bool, progress: bool) -> Optimization:
     ledger, console = Ledger(), Console(stderr=True)
     with _progress(progress, ledger, noun) as observer:
-        watch = Watch(ledger, observer, lambda survey: True, console.print)
+        watch = Watch(ledger, observer, lambda survey: True, partial(console.print, markup=False))
         return carry_out(run, watch, track=track)
 
 

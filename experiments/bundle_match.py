@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ..optimizer.evaluator import Evaluator
 from ..optimizer.observer import Observer
 from ..simulation.journal import Journal
 from .agent_run import AgentRun
+from .compared import Compared
 from .config import RunConfig
 from .run import Built, Means, Run
 from .seed_prompts import unfit_for
@@ -33,11 +34,13 @@ class BundleMatch:
             the same prompts is not paid for again.
         bundles: By name, the first side before the second.
         examples: What both are played on.
+        notes: Where a bundle is not one of exactly the agents that take part.
     """
 
     run: Run
     bundles: Mapping[str, PromptBundle]
     examples: Sequence[Any]
+    notes: Sequence[str] = ()
 
     @classmethod
     def prepare(
@@ -48,7 +51,8 @@ class BundleMatch:
         Args:
             config: Of a run of the same assistant.
             agent: The agent that is called alone; None plays conversations.
-            bundles: Two, by name; agents that one does not have keep the prompts they start from.
+            bundles: Two, by name; agents that one does not have keep the prompts they start from,
+                and prompts of others are left out.
             split: Of the configuration: train, val or test.
 
         Raises:
@@ -56,18 +60,16 @@ class BundleMatch:
             CotuneError: A model cannot be used, or the run's folder cannot be written.
         """
         run = _prepared(_planned(config), agent)
-        splits = run.splits.named()
-        if split not in splits:
-            raise UsageError(f"--split {split}: there is no such split; take {', '.join(splits)}.")
+        examples = run.splits.split(split)
         whole = {name: _whole(run, name, bundle) for name, bundle in bundles.items()}
-        examples = splits[split]
         rollouts = len(bundles) * len(examples) * config.test.repeats
         limits = config.limits.model_copy(update={"rollouts": rollouts})
         limited = run.config.model_copy(update={"limits": limits})
-        return cls(replace(run, config=limited), whole, examples)
+        notes = [note for each in bundles.items() for note in _notes(run, *each)]
+        return cls(replace(run, config=limited), whole, examples, notes if agent is None else ())
 
     def execute(self, journal: Journal, ledger: Ledger, observer: Observer) -> None:
-        """Play both sides and write what came of it; see `verdicts`.
+        """Play both sides and write what came of it; see `sides`.
 
         Raises:
             CotuneError: A model cannot be used, too many rollouts were lost to faults, or the
@@ -80,9 +82,14 @@ class BundleMatch:
         for name, side in zip(self.bundles, self.run.work(journal, ledger, play), strict=True):
             side.save(self._folder, self._stem(name))
 
-    def verdicts(self, name: str) -> Path:
-        """Return where the verdicts on a side are, once it was played."""
-        return verdicts_path(self._folder, self._stem(name))
+    def sides(self) -> tuple[Compared, Compared]:
+        """Return both sides, once they were played."""
+        simulated = self.run.about.simulated
+        one, other = (
+            Compared.read(name, verdicts_path(self._folder, self._stem(name)), simulated=simulated)
+            for name in self.bundles
+        )
+        return one, other
 
     @property
     def _folder(self) -> Path:
@@ -120,6 +127,14 @@ def _prepared(config: RunConfig, agent: str | None) -> Run:
     if agent is None:
         return SystemRun.prepare(config, (), "")
     return AgentRun.prepare(config, agent, "")
+
+
+def _notes(run: Run, name: str, bundle: PromptBundle) -> Iterator[str]:
+    """Yield for which agents a bundle lacks a prompt, and which take no part."""
+    if lacking := ", ".join(sorted(set(run.seed) - set(bundle))):
+        yield f"{name} has no prompt of {lacking}, which keep what they start from."
+    if others := ", ".join(sorted(set(bundle) - set(run.seed))):
+        yield f"{name} has prompts of {others}, which take no part; they are left out."
 
 
 def _whole(run: Run, name: str, bundle: PromptBundle) -> PromptBundle:

@@ -13,10 +13,11 @@ from ..agents.errors import UsageError
 from ..agents.models import ModelSettings
 from ..agents.problem import problems_of
 from ..agents.yaml_file import load_yaml
+from ..rubrics.clustered_estimate import Resampling
 from ..rubrics.gold import GoldMethod
 from ..simulation.scenario_split import Shares
 from .calibration_data import Dealing
-from .calibration_run import Source
+from .calibration_run import CalibrationRun, Source
 from .commands.options import SHORT_NAMES
 from .judge_model import TIMEOUT, Asking, JudgeModel, fitting_tokens
 from .task_config import rubric_at, scenarios_at
@@ -112,6 +113,22 @@ class CalibrationConfig(BaseModel):
             )
             raise UsageError(" ".join(problems)) from error
         return self.model_copy(update=said.model_dump(include=set(options)))
+
+    def prepared(self) -> CalibrationRun:
+        """Return the calibration, everything it needs read and checked.
+
+        Raises:
+            CotuneError: Something is missing or wrong, or there are too few labels.
+        """
+        return CalibrationRun.prepare(
+            self.source(),
+            self.judge_model(),
+            self.writer(),
+            dealing=self.dealing(),
+            limits=self.limits(),
+            resampling=Resampling(seed=self.seed),
+            out=self.out,
+        )
 
     def source(self) -> Source:
         """Return where everything comes from.

@@ -138,7 +138,7 @@ def optimize_system(
         typer.Option(
             "--from",
             metavar="RUN",
-            help="Start from another run's winner: its folder, or its name. May be repeated.",
+            help="Start from another run's winner: its folder, its name, or latest. May be repeated.",
         ),
     ] = None,
     require_calibrated: Annotated[
@@ -194,6 +194,10 @@ def simulate(
     ] = None,
     engine: Annotated[str | None, typer.Option(help="Where it runs: asyncio or ray.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes, with ray.")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Of the configuration: train, val or test; all when left out."),
+    ] = None,
     model: Model = None,
     api_base: ApiBase = None,
     seed: Seed = None,
@@ -205,7 +209,7 @@ def simulate(
     from .commands.simulate import SimulateOptions, run
 
     common = Options(model, api_base, seed, out, False, as_json)
-    run(config_file, SimulateOptions(common, n, repeats, user, engine, workers))
+    run(config_file, SimulateOptions(common, n, repeats, user, engine, workers, split))
 
 
 @app.command()

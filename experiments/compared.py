@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +20,8 @@ from ..optimizer.side_by_side import CRITERION, DOMAIN, SideBySide, compare_ruli
 from ..rubrics.ruling import Ruling
 from ..rubrics.ruling_file import read_rulings
 from ..rubrics.statistics import Conclusion
-from .conclusion import bounds, number, signed
+from .conclusion import bounds, number, signed, simulation_html
+from .run_folder import named_run
 from .run_record import FILE_NAME
 from .tested_side import FOLDER, WINNER, verdicts_path
 from .warm_start import read_record
@@ -43,14 +46,16 @@ class Compared:
         rulings: What was decided of all that it played.
         conversations: The file they are in, in the order of the rulings' numbers; None where that
             is not known, or an example is a single call.
+        simulated: Whether it is known that a script answered in place of a model.
     """
 
     name: str
     rulings: tuple[Ruling, ...]
     conversations: Path | None
+    simulated: bool = False
 
     @classmethod
-    def read(cls, name: str, verdicts: Path) -> Compared:
+    def read(cls, name: str, verdicts: Path, *, simulated: bool = False) -> Compared:
         """Read a side's verdicts.
 
         Raises:
@@ -62,7 +67,7 @@ class Compared:
             raise UsageError(f"{verdicts} holds no verdict; `cotune judge` writes such files.")
         beside = verdicts.with_name(verdicts.name.removesuffix(_VERDICTS) + ".jsonl")
         is_known = verdicts.name.endswith(_VERDICTS) and beside.is_file()
-        return cls(name, rulings, beside if is_known else None)
+        return cls(name, rulings, beside if is_known else None, simulated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,11 @@ class ComparedSides:
     def held_out(self) -> HeldOut:
         """The comparison of what both have."""
         return self.found.held_out
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it is known of a side that a script answered in place of a model."""
+        return self.one.simulated or self.other.simulated
 
     @property
     def is_worse(self) -> bool:
@@ -110,18 +120,19 @@ class ComparedSides:
             if name.startswith(f"{kind} ")
         }
 
-    def rows(self) -> dict[str, Comparison]:
+    def rows(self) -> list[tuple[str, Comparison]]:
         """Return everything that was compared: score, domains, criteria, critical failures."""
-        domains = {f"{DOMAIN} {name}": each for name, each in self.parts(DOMAIN).items()}
-        failed = {f"failed: {name}": each for name, each in self.held_out.critical.items()}
-        return {"score": self.held_out.overall, **domains, **self.parts(CRITERION), **failed}
+        domains = [(f"{DOMAIN} {name}", each) for name, each in self.parts(DOMAIN).items()]
+        failed = [(f"failed: {name}", each) for name, each in self.held_out.critical.items()]
+        criteria = self.parts(CRITERION).items()  # one may be called 'score'
+        return [("score", self.held_out.overall), *domains, *criteria, *failed]
 
     def to_dataframe(self) -> DataFrame:
         """Return a row for everything that was compared, with its interval."""
         from pandas import DataFrame  # noqa: PLC0415 - half a second that only notebooks need
 
-        rows = {
-            name: {
+        rows = [
+            {
                 "a": each.seed,
                 "b": each.winner,
                 "difference": each.difference.mean,
@@ -130,30 +141,58 @@ class ComparedSides:
                 "n": each.difference.n,
                 "p": each.p_value,
             }
-            for name, each in self.rows().items()
-        }
-        return DataFrame.from_dict(rows, orient="index")
+            for _, each in self.rows()
+        ]
+        return DataFrame(rows, index=[name for name, _ in self.rows()])
 
     def _repr_html_(self) -> str:
         """Show conclusion and table in a notebook."""
         table = Markup(self.to_dataframe().to_html(float_format="%.3f"))  # noqa: S704
-        return Markup("<p>A: {}<br>B: {}</p><p><strong>{}</strong></p>{}").format(
-            self.one.name, self.other.name, self.sentence, table
+        return Markup("<p>A: {}<br>B: {}</p><p><strong>{}</strong></p>{}{}").format(
+            self.one.name, self.other.name, self.sentence, simulation_html(self.simulated), table
         )
 
 
-def verdicts_of(given: Path, out: Path) -> Path:
-    """Return where the verdicts on something that was played are.
+def require_two(a: str | Path, b: str | Path) -> None:
+    """Refuse to compare something with itself.
+
+    Raises:
+        UsageError: Both sides are the same.
+    """
+    if Path(a).resolve() == Path(b).resolve():
+        raise UsageError(f"Both sides are {a}; name two.")
+
+
+def require_nothing_played(given: Mapping[str, object], config: str) -> None:
+    """Refuse what means nothing where nothing is played.
+
+    Args:
+        given: What may be said of how prompts are played, by its name; None where it was not.
+        config: What the configuration is named with.
+
+    Raises:
+        UsageError: Something was said.
+    """
+    unused = [name for name, value in given.items() if value is not None]
+    if unused:
+        raise UsageError(
+            f"{unused[0]} is about prompts that are played; name the configuration with "
+            f"{config}, too, or leave it out."
+        )
+
+
+def side_of(given: Path, out: Path) -> Compared:
+    """Return a side that was played before.
 
     Args:
         given: A verdicts file, or a run: its folder, or its name.
         out: The folder in which a name is looked for.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: It is neither, or there is no verdict.
     """
     if given.is_file():
-        return given
+        return Compared.read(str(given), given)
     if _run_folder(given, out) is None and given.is_dir() and any(given.glob("*.md")):
         raise UsageError(
             f"{given} holds prompts, which have to be played to be compared: name the "
@@ -167,7 +206,7 @@ def verdicts_of(given: Path, out: Path) -> Path:
             "candidate was better on val, or an older version of cotune ran it. Have its prompts "
             "played: `cotune compare … --config FILE`."
         )
-    return found
+    return Compared.read(str(given), found, simulated=record.simulated)
 
 
 def bundle_of(given: str, out: Path) -> PromptBundle:
@@ -176,8 +215,7 @@ def bundle_of(given: str, out: Path) -> PromptBundle:
     Raises:
         CotuneError: There are none.
     """
-    named = out / given
-    return load_bundle(named if (named / FILE_NAME).is_file() else given)
+    return load_bundle(_run_folder(Path(given), out) or given)
 
 
 def compare(
@@ -202,7 +240,8 @@ def compare(
         raise UsageError(
             f"{one.name} was judged by '{first}' and {other.name} by '{second}', or by another "
             "version of it, so that their scores mean different things. Judge both by one: "
-            "`cotune judge CONVERSATIONS --rubric RUBRIC --out FILE`."
+            "`cotune judge CONVERSATIONS --rubric RUBRIC --out FILE`; or have the prompts of both "
+            "played: `cotune compare … --config FILE`."
         )
     settings = settings or HeldOutTest()
     compared = compare_rulings(one.rulings, other.rulings, settings, seed)
@@ -221,11 +260,11 @@ def _require_verdicts(path: Path) -> None:
     if first is not None and isinstance(first.value, dict) and "turns" in first.value:
         raise UsageError(
             f"{path} holds conversations that nobody has judged. Compare what "
-            f"`cotune judge {path} --rubric RUBRIC --out FILE` writes."
+            f"`cotune judge {shlex.quote(str(path))} --rubric RUBRIC --out FILE` writes."
         )
 
 
 def _run_folder(given: Path, out: Path) -> Path | None:
     """Return the folder of a finished run, or None when there is none."""
-    folders = (given, out / given)
-    return next((each for each in folders if (each / FILE_NAME).is_file()), None)
+    folder = named_run(given, out)
+    return folder if (folder / FILE_NAME).is_file() else None

@@ -16,8 +16,7 @@ from ..rubrics.ruling import Ruling
 from .brief import plain
 from .bundle_match import BundleMatch
 from .compared import Compared, ComparedSides
-from .conclusion import bounds, number, signed
-from .present import SIMULATION
+from .conclusion import SIMULATION, bounds, number, signed
 
 _SHOWN_FLIPS = 5
 
@@ -32,13 +31,16 @@ def announce_match(match: BundleMatch, console: Console) -> None:
         f"{counted(len(match.examples), 'example')} with the prompts of each side. What was "
         "played before is not paid for again."
     )
-    console.print(plain(said), markup=False, highlight=False)
+    for line in (said, *match.notes):
+        console.print(plain(line), markup=False, highlight=False)
 
 
 def present_comparison(shown: ComparedSides, console: Console) -> None:
     """Print the table, what may be concluded, and the pairs that changed most."""
     for line in (f"A: {shown.one.name}", f"B: {shown.other.name}", ""):
         console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
+    if shown.simulated:
+        console.print(SIMULATION, style="yellow")
     console.print(_table(shown))
     for line in (shown.sentence, *_notes(shown), *_flip_lines(shown)):
         console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
@@ -57,6 +59,7 @@ def comparison_json(shown: ComparedSides) -> dict[str, Any]:
         "lost": held_out.lost,
         "alone": {"a": shown.found.alone[0], "b": shown.found.alone[1]},
         "judged_alike": shown.found.judged_alike,
+        "simulated": shown.simulated,
         "score": _json(held_out.overall),
         "domains": {name: _json(each) for name, each in shown.parts(DOMAIN).items()},
         "criteria": {name: _json(each) for name, each in shown.parts(CRITERION).items()},
@@ -71,7 +74,7 @@ def _table(shown: ComparedSides) -> Table:
     table.add_column("", overflow="fold")
     for column in ("A", "B", "difference", confidence):
         table.add_column(column, justify="right")
-    for name, each in shown.rows().items():
+    for name, each in shown.rows():
         table.add_row(
             plain(name),
             number(each.seed),
@@ -86,7 +89,8 @@ def _notes(shown: ComparedSides) -> Iterator[str]:
     """Yield what a reader of the mean alone would miss."""
     if not shown.held_out.deployable:
         worse = [
-            f"{name} ({each.seed:.1%} → {each.winner:.1%})"
+            f"{name} ({each.seed:.1%} → {each.winner:.1%}, "
+            f"{'more than luck' if each.clear else 'perhaps by chance'})"
             for name, each in shown.held_out.critical.items()
             if each.difference.mean > 0
         ]
@@ -112,8 +116,8 @@ def _flip_lines(shown: ComparedSides) -> Iterator[str]:
         return
     better, worse = (sum(sign * flip.change > 0 for flip in flips) for sign in (1, -1))
     yield (
-        f"{len(flips)} pairs differ in a criterion; of these B scores higher in {better} and "
-        f"lower in {worse}."
+        f"{counted(len(flips), 'pair differs', 'pairs differ')} in a criterion; of these B scores "
+        f"higher in {better} and lower in {worse}."
     )
     for flip in flips[:_SHOWN_FLIPS]:
         yield f"  {signed(flip.change)}  {flip.scenario}: {_differs(flip)}"

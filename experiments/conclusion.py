@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from markupsafe import Markup
+
 from ..optimizer.held_out import HeldOut
 from ..rubrics.statistics import Conclusion, Interval
 from .run_record import RunRecord
@@ -70,6 +72,17 @@ def joint_sentence(record: RunRecord) -> str:
         return ""
     alone = ", ".join(f"{one.agent} {signed(one.gain)}" for one in record.single_changes)
     return f"Alone on val the changes gain: {alone}; together {signed(record.val_gain)}."
+
+
+SIMULATION = (
+    "This is a simulation: a scripted model answers, not a language model. It shows what a run "
+    "does, not what prompts are worth."
+)
+
+
+def simulation_html(simulated: bool) -> Markup:
+    """Return for a notebook that nobody but a script answered; nothing where a model did."""
+    return Markup("<p>{}</p>").format(SIMULATION) if simulated else Markup()
 
 
 _COVERAGE = (

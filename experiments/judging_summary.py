@@ -16,9 +16,8 @@ from ..rubrics.rubric import Rubric
 from ..rubrics.ruling import Ruling, Standing
 from ..rubrics.tally import CriterionTally, Moments, Tally
 from .brief import brief
-from .conclusion import number
+from .conclusion import SIMULATION, number
 from .judging_run import JudgingRun
-from .present import SIMULATION
 
 _MEANINGS = {
     Standing.FAILED: "Broken off by the assistant itself, scored 0",
@@ -53,7 +52,7 @@ def announce(run: JudgingRun, console: Console) -> None:
 def present(tally: Tally, ledger: Ledger, run: JudgingRun, console: Console) -> None:
     """Print what came of it, and where to read on."""
     console.print()
-    _print_counts(tally, console)
+    _print_counts(tally, run.rubric, console)
     console.print(_domains_table(tally, run))
     console.print(_criteria_table(tally, run))
     _print_blame(tally, console)
@@ -114,20 +113,24 @@ def _say_left_open(rubric: Rubric, console: Console) -> None:
         )
 
 
-def _print_counts(tally: Tally, console: Console) -> None:
+def _print_counts(tally: Tally, rubric: Rubric, console: Console) -> None:
     for standing, meaning in _MEANINGS.items():
         if tally.standings[standing]:
             _say(console, f"{meaning}: {tally.standings[standing]:,}.")
     if tally.faults:
         _say(console, f"Faults: {', '.join(_counts(tally.faults))}.")
-    yes, no, unknown = (tally.passed[each] for each in (True, False, None))
-    undecided = f", {unknown:,} undecided" if unknown else ""
-    _say(
-        console,
-        f"With a score: {tally.counted:,}; {yes:,} passed, {no:,} did not{undecided}.",
-    )
+    _say(console, f"With a score: {tally.counted:,}{_gated(tally, rubric)}.")
     if tally.critical:
         _say(console, f"Critical failures: {', '.join(_counts(tally.critical))}.")
+
+
+def _gated(tally: Tally, rubric: Rubric) -> str:
+    """Say how many passed; without critical criteria nothing can be failed."""
+    if not any(each.critical for each in rubric.criteria):
+        return ""
+    yes, no, unknown = (tally.passed[each] for each in (True, False, None))
+    undecided = f", {unknown:,} undecided" if unknown else ""
+    return f"; {yes:,} passed, {no:,} did not{undecided}"
 
 
 def _domains_table(tally: Tally, run: JudgingRun) -> Table:

@@ -10,7 +10,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..agents.mlflow_address import first_line, is_remote, require_answering, sqlite_path
+from ..agents.mlflow_address import (
+    first_line,
+    is_remote,
+    require_answering,
+    require_mlflows,
+    sqlite_path,
+)
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -31,11 +37,12 @@ def connected(uri: str) -> MlflowClient:
     """Import MLflow, quietly, and connect.
 
     Raises:
-        OSError, sqlite3.Error: The server does not answer, or the database file cannot be written.
+        OSError, sqlite3.Error: The server does not answer, or the database file cannot be written
+            or is another program's.
     """
     path = sqlite_path(uri)
     if path is not None:
-        _require_writable(path)  # MLflow would try for two minutes
+        _require_usable(path)  # MLflow would try for two minutes
     elif is_remote(uri):
         require_answering(uri)
     for name, value in _ENVIRONMENT.items():
@@ -57,7 +64,8 @@ def artifacts_beside(uri: str, experiment: str) -> str | None:
     return (path.absolute().parent / "mlartifacts" / folder).as_uri()
 
 
-def _require_writable(path: Path) -> None:
+def _require_usable(path: Path) -> None:
     with closing(sqlite3.connect(path, timeout=5)) as database:
         database.execute("BEGIN IMMEDIATE")
         database.execute("ROLLBACK")
+    require_mlflows(path)

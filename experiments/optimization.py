@@ -14,7 +14,7 @@ from ..agents.prompts import PromptBundle
 from ..optimizer.candidate_frame import candidate_frame
 from ..optimizer.observer import Observer
 from .chronicle import Chronicle, Together
-from .conclusion import reading, sentence
+from .conclusion import reading, sentence, simulation_html
 from .contrast import save_contrasts
 from .paired_detail import PairedDetail, paired_detail
 from .report import render_report, save_report
@@ -59,8 +59,12 @@ class Optimization:
     def _repr_html_(self) -> str:
         """Show the conclusion, what it means and the candidates in a notebook."""
         table = Markup(self.to_dataframe().to_html(float_format="%.3f"))  # noqa: S704
-        return Markup("<p><strong>{}</strong></p><p>{}</p>{}<p>Report: {}</p>").format(
-            sentence(self.record), reading(self.record), table, self.report
+        return Markup("<p><strong>{}</strong></p><p>{}</p>{}{}<p>Report: {}</p>").format(
+            sentence(self.record),
+            reading(self.record),
+            simulation_html(self.record.simulated),
+            table,
+            self.report,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..optimizer.held_out import Comparison
 from ..optimizer.settings import HeldOutTest
@@ -19,7 +19,8 @@ class PairedDetail(Data):
         worse: Pairs in which the seed did.
         same: Pairs without a difference.
         criteria: Comparison per criterion, by id, of those that were decided on both sides of a
-            pair. p values are corrected for the number of domains and criteria together.
+            pair. p values are corrected for the number of domains, criteria and critical failures
+            together.
     """
 
     better: int
@@ -42,7 +43,7 @@ def paired_detail(
     compared = compare_rulings(before, after, settings, seed)
     if compared is None:
         return None
-    changes = _changes(before, after)
+    changes = compared.changes
     prefix = f"{CRITERION} "
     return PairedDetail(
         better=sum(change > 0 for change in changes),
@@ -54,17 +55,3 @@ def paired_detail(
             if name.startswith(prefix)
         },
     )
-
-
-def _changes(before: Sequence[Ruling], after: Sequence[Ruling]) -> list[float]:
-    """Return score after minus score before of every pair that was scored."""
-    one, other = _scores(before), _scores(after)
-    return [other[key] - one[key] for key in one if key in other]
-
-
-def _scores(rulings: Sequence[Ruling]) -> Mapping[tuple[str, str], float]:
-    return {
-        (each.scenario, str(each.label.get("repeat"))): each.objective
-        for each in rulings
-        if each.objective is not None
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,15 +15,11 @@ from ..agents.redact import public
 from ..optimizer.engine import Survey
 from ..optimizer.held_out import Comparison
 from ..optimizer.plan import Plan
-from .conclusion import bounds, joint_sentence, number, reading, sentence, signed
+from .brief import plain
+from .conclusion import SIMULATION, bounds, joint_sentence, number, reading, sentence, signed
 from .mlflow_access import is_remote
 from .run import Run
 from .run_record import RunRecord
-
-SIMULATION = (
-    "This is a simulation: a scripted model answers, not a language model. It shows what a run "
-    "does, not what prompts are worth."
-)
 
 
 def announce(run: Run, console: Console) -> None:
@@ -72,29 +69,36 @@ def conclude(record: RunRecord, report: Path, tracking: str | None, console: Con
     console.print()
     if record.held_out is not None:
         console.print(_held_out_table(record))
-    console.print(escape(sentence(record)), style="bold", highlight=False)
-    console.print(escape(reading(record)), highlight=False)
+    console.print(_shown(sentence(record)), style="bold", highlight=False)
+    console.print(_shown(reading(record)), highlight=False)
     if changed := _changed(record):
-        console.print(f"The winner changes the prompts of {', '.join(changed)}.", highlight=False)
+        console.print(
+            _shown(f"The winner changes the prompts of {', '.join(changed)}."), highlight=False
+        )
     if alone := joint_sentence(record):
-        console.print(escape(alone), highlight=False)
+        console.print(_shown(alone), highlight=False)
     if record.overfit is not None:
         console.print(
             f"Gain on val {signed(record.val_gain)}, overfit (val gain minus test gain) "
             f"{signed(record.overfit)}.",
             highlight=False,
         )
-    console.print(escape(f"The search ended: {record.stopped}"), highlight=False)
-    console.print(escape(_cost(record)), highlight=False)
+    console.print(_shown(f"The search ended: {record.stopped}"), highlight=False)
+    console.print(_shown(_cost(record)), highlight=False)
     if record.simulated:
         console.print(SIMULATION, style="yellow")
-    console.print(f"Report:  {escape(str(report))}", highlight=False, soft_wrap=True)
+    console.print(f"Report:  {_shown(str(report))}", highlight=False, soft_wrap=True)
     if tracking is not None:
         console.print(
-            f"MLflow:  {escape(_where(tracking))}",
+            f"MLflow:  {_shown(_where(tracking))}",
             highlight=False,
             soft_wrap=True,
         )
+
+
+def _shown(text: str) -> str:
+    """Return a text that neither rich nor the terminal obeys."""
+    return escape(plain(text))
 
 
 _UNCOUNTED = "no call of a model was counted; an assistant may have made some by itself"
@@ -112,7 +116,7 @@ def _bought(plan: Plan) -> str:
 def _changed(record: RunRecord) -> list[str]:
     """Return the agents whose prompts differ between seed and winner."""
     seed = record.seed.prompts
-    return [agent for agent, text in record.chosen.prompts.items() if text != seed[agent]]
+    return [agent for agent, text in record.chosen.prompts.items() if text != seed.get(agent)]
 
 
 def _cost(record: RunRecord) -> str:
@@ -129,7 +133,7 @@ def _cost(record: RunRecord) -> str:
 
 def _where(tracking: str) -> str:
     uri = public(tracking)
-    return uri if is_remote(tracking) else f"mlflow ui --backend-store-uri {uri}"
+    return uri if is_remote(tracking) else f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
 
 
 def _held_out_table(record: RunRecord) -> Table:
@@ -142,7 +146,7 @@ def _held_out_table(record: RunRecord) -> Table:
         table.add_column(column, justify="left" if not column else "right")
     for name, comparison in _rows(record).items():
         table.add_row(
-            escape(name),
+            _shown(name),
             number(comparison.seed),
             number(comparison.winner),
             signed(comparison.difference.mean),
@@ -157,5 +161,5 @@ def _rows(record: RunRecord) -> Mapping[str, Comparison]:
     assert held_out is not None
     titles, criteria = record.objective_titles, record.criterion_titles
     parts = {titles.get(name, name): one for name, one in held_out.objectives.items()}
-    failed = {f"failed: {criteria[name]}": one for name, one in held_out.critical.items()}
+    failed = {f"failed: {criteria.get(name, name)}": one for name, one in held_out.critical.items()}
     return {"score": held_out.overall, **parts, **failed}

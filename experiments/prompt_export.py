@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..agents.bundle_json import bundle_json
 from ..agents.errors import CotuneError, UsageError
-from ..agents.prompts import Prompt, PromptBundle
+from ..agents.prompts import Prompt, PromptBundle, require_name
 from .conclusion import sentence
 from .run_record import RunRecord
 
@@ -33,11 +33,14 @@ def export_folder(bundle: PromptBundle, target: Path) -> tuple[str, ...]:
     """Write an `AGENT.md` for each agent.
 
     Returns:
-        The agents whose text has spaces or empty lines at its ends, which the files do not keep.
+        The agents whose text the files do not keep to the letter.
 
     Raises:
-        UsageError: The folder holds a file that would be read as another agent's prompt.
+        UsageError: The folder holds a file that would be read as another agent's prompt, or an
+            agent has a name that no file can have.
     """
+    for agent in bundle:
+        require_name(agent, target)
     others = sorted(path.name for path in target.glob("*.md") if path.stem not in bundle)
     if others:
         raise UsageError(

@@ -62,18 +62,21 @@ class SimulationRun:
     folder: Path
 
     @classmethod
-    def prepare(cls, config: RunConfig, most: int | None) -> SimulationRun:
+    def prepare(
+        cls, config: RunConfig, most: int | None, split: str | None = None
+    ) -> SimulationRun:
         """Read and check everything a simulation needs.
 
         Args:
             config: The configuration.
             most: Scenarios that are played at most; which ones is decided by a hash of their
                 ids, so it is the same in every run. None plays all.
+            split: Of the configuration, from which they are; from all when None.
 
         Raises:
             CotuneError: Something is missing or wrong.
         """
-        scenarios = _sample(load_scenarios(config.simulation.scenarios), most)
+        scenarios = _sample(_scenarios(config, split), most)
         prompts = load_seed(config)
         require_known(models_of(config))
         folder = config.out / f"simulation-{_run_id(config, prompts)}"
@@ -153,6 +156,14 @@ def _out_of_budget(error: BudgetExhaustedError) -> CotuneError:
         f"The run stopped: {error}. The conversations that had ended are kept. Raise 'limits' in "
         "the configuration and run the same command again; it goes on from here."
     )
+
+
+def _scenarios(config: RunConfig, split: str | None) -> Sequence[Scenario]:
+    """Return those of a split; a person who looks at some need not see those of the test."""
+    source = config.simulation.scenarios
+    if split is None:
+        return load_scenarios(source)
+    return config.system.load_splits(source).split(split)
 
 
 def _sample(scenarios: Sequence[Scenario], most: int | None) -> Sequence[Scenario]:

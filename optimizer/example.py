@@ -94,6 +94,17 @@ class Splits(Generic[ExampleT_co]):
         """Return the splits by name."""
         return {"train": self.train, "val": self.val, "test": self.test}
 
+    def split(self, name: str) -> Sequence[ExampleT_co]:
+        """Return the examples of a split.
+
+        Raises:
+            UsageError: There is no such split.
+        """
+        splits = self.named()
+        if name not in splits:
+            raise UsageError(f"--split {name}: there is no such split; take {', '.join(splits)}.")
+        return splits[name]
+
     def limited(self, train: int | None, val: int | None, test: int | None) -> Splits[ExampleT_co]:
         """Return at most so many examples of each split; None keeps all.
 

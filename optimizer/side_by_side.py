@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ DOMAIN, CRITERION = "domain", "criterion"
 _REPEATED = ("repeat", "trial")
 _MET = 1.0
 
-Key = tuple[str, str]
-"""A scenario, and which of several conversations of it."""
+Key = tuple[str, str, int]
+"""A scenario, its repetition, and how often both were there before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,14 @@ class SideBySide:
     Attributes:
         held_out: The comparison, the first side as the seed and the second as the winner; names
             of objectives begin with `domain` or `criterion`.
+        changes: Of each pair that was scored, objective after minus objective before.
         flips: Pairs that differ in a criterion, the largest change first.
         alone: How many conversations of each side the other has no partner for.
         judged_alike: Whether the same judge with the same prompts decided both.
     """
 
     held_out: HeldOut
+    changes: tuple[float, ...]
     flips: tuple[Flip, ...]
     alone: tuple[int, int]
     judged_alike: bool
@@ -86,6 +88,11 @@ def compare_rulings(
         return None
     return SideBySide(
         held_out=held_out,
+        changes=tuple(
+            other.objective - one.objective
+            for one, other in pairs
+            if one.objective is not None and other.objective is not None
+        ),
         flips=tuple(sorted(_flips(pairs), key=lambda flip: (-abs(flip.change), flip.scenario))),
         alone=(len(one) - len(common), len(other) - len(common)),
         judged_alike=all(a.by == b.by for a, b in pairs if a.counts and b.counts),
@@ -93,13 +100,17 @@ def compare_rulings(
 
 
 def _by_key(rulings: Iterable[Ruling]) -> dict[Key, Ruling]:
-    """Return rulings by what pairs them; unnumbered ones of a scenario are counted."""
-    seen: defaultdict[str, int] = defaultdict(int)
+    """Return rulings by what pairs them; those that do not say which repetition are counted."""
+    unnumbered: Counter[str] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     found: dict[Key, Ruling] = {}
     for ruling in rulings:
-        known = [str(ruling.label[name]) for name in _REPEATED if name in ruling.label]
-        found[ruling.scenario, known[0] if known else f"#{seen[ruling.scenario]}"] = ruling
-        seen[ruling.scenario] += 1
+        scenario, label = ruling.scenario, ruling.label
+        known = [str(label[name]) for name in _REPEATED if name in label]
+        repetition = known[0] if known else str(unnumbered[scenario])
+        found[scenario, repetition, seen[scenario, repetition]] = ruling
+        seen[scenario, repetition] += 1
+        unnumbered[scenario] += not known
     return found
 
 

@@ -44,22 +44,11 @@ def calibrate(
     as_json: given.CardAsJson = False,
 ) -> None:
     """Make a judge agree with people, prove it on labels it never saw, and write its card."""
-    from ...rubrics.clustered_estimate import Resampling
     from ..calibration_config import CalibrationConfig
-    from ..calibration_run import CalibrationRun
 
     said = CalibrationConfig() if config is None else CalibrationConfig.load(config)
     said = said.overridden(_options(typed))
-    prepared = CalibrationRun.prepare(
-        said.source(),
-        said.judge_model(),
-        said.writer(),
-        dealing=said.dealing(),
-        limits=said.limits(),
-        resampling=Resampling(seed=said.seed),
-        out=said.out,
-    )
-    run(prepared, said.mlflow, as_json=as_json)
+    run(said.prepared(), said.mlflow, as_json=as_json)
 
 
 def _options(typed: typer.Context) -> dict[str, object]:

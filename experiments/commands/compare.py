@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agents.errors import UsageError
 from .arguments import ApiBase, AsJson, Model, Out, Seed, Tokens, Usd
 
 if TYPE_CHECKING:
@@ -23,12 +22,13 @@ if TYPE_CHECKING:
     Sides = tuple[tuple[Compared, Compared], HeldOutTest, int]
 
 _OUT = Path("cotune-runs")
+_SPLIT = "test"
 
 _Side = Annotated[
     Path,
     typer.Argument(
-        help="A finished run (its folder or name), a verdicts file, or with --config a folder of "
-        "prompts, exported prompts or mlflow:TASK@ALIAS.",
+        help="A finished run (folder, name or latest), a verdicts file, or with --config a folder "
+        "of prompts, exported prompts or mlflow:TASK@ALIAS.",
         show_default=False,
     ),
 ]
@@ -44,7 +44,7 @@ def compare(
     agent: Annotated[
         str | None, typer.Option(help="Call this agent alone, in place of whole conversations.")
     ] = None,
-    split: Annotated[str, typer.Option(help="What is played: train, val or test.")] = "test",
+    split: Annotated[str, typer.Option(help="What is played: train, val or test.")] = _SPLIT,
     repeats: Annotated[
         int | None, typer.Option(min=1, help="How often each example is played on each side.")
     ] = None,
@@ -107,20 +107,18 @@ class MatchOptions:
         Raises:
             UsageError: There is one.
         """
+        from ..compared import require_nothing_played
+
         given = {
             "--agent": self.agent,
+            "--split": None if self.split == _SPLIT else self.split,
             "--repeats": self.repeats,
             "--tokens": self.tokens,
             "--usd": self.usd,
             "--model": self.common.model,
             "--api-base": self.common.api_base,
         }
-        unused = [name for name, value in given.items() if value is not None]
-        if unused:
-            raise UsageError(
-                f"{unused[0]} is about prompts that are played; name the configuration with "
-                "--config, too, or leave it out."
-            )
+        require_nothing_played(given, "--config")
 
 
 def run(a: Path, b: Path, options: MatchOptions, *, strict: bool) -> None:
@@ -132,11 +130,11 @@ def run(a: Path, b: Path, options: MatchOptions, *, strict: bool) -> None:
     from rich.console import Console
 
     from ..compared import compare as compared
+    from ..compared import require_two
     from ..compared_tables import comparison_json, present_comparison
 
     console = Console(stderr=options.common.as_json)
-    if a == b:
-        raise UsageError(f"Both sides are {a}; name two.")
+    require_two(a, b)
     if options.config_file is None:
         sides, settings, seed = _read(a, b, options)
     else:
@@ -152,11 +150,11 @@ def run(a: Path, b: Path, options: MatchOptions, *, strict: bool) -> None:
 def _read(a: Path, b: Path, options: MatchOptions) -> Sides:
     """Return both sides as they were played before."""
     from ...optimizer.settings import HeldOutTest
-    from ..compared import Compared, verdicts_of
+    from ..compared import side_of
 
     options.require_nothing_played()
     out = options.common.out or _OUT
-    one, other = (Compared.read(str(each), verdicts_of(each, out)) for each in (a, b))
+    one, other = (side_of(each, out) for each in (a, b))
     return (one, other), HeldOutTest(), options.common.seed or 0
 
 
@@ -164,7 +162,7 @@ def _played(a: Path, b: Path, options: MatchOptions, file: Path, console: Consol
     """Play both sides' prompts and return what came of it."""
     from ...agents.ledger import Ledger
     from ..bundle_match import BundleMatch
-    from ..compared import Compared, bundle_of
+    from ..compared import bundle_of
     from ..compared_tables import announce_match
     from ..progress import RunProgress
     from .resumable import resumable
@@ -177,5 +175,5 @@ def _played(a: Path, b: Path, options: MatchOptions, file: Path, console: Consol
     noun = "conversation" if options.agent is None else "rollout"
     with resumable(), match.run.journal() as journal, RunProgress(console, ledger, noun) as told:
         match.execute(journal, ledger, told)
-    one, other = (Compared.read(name, match.verdicts(name)) for name in bundles)
+    one, other = match.sides()
     return (one, other), config.test, config.seed

@@ -79,7 +79,7 @@ def _steps(folder: Path) -> str:
     return (
         f"  cd {folder}\n"
         "  cotune doctor --config cotune.yaml             # a few turns: is everything in place?\n"
-        "  cotune simulate --config cotune.yaml --n 3     # what do conversations look like?\n"
+        "  cotune simulate --config cotune.yaml --split train --n 3     # what do they look like?\n"
         "  cotune optimize system --config cotune.yaml    # up to a held-out result"
     )
 

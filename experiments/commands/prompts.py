@@ -28,7 +28,7 @@ app = typer.Typer(no_args_is_help=True, help="Take prompts home: export, promote
 _RUNS = Path("cotune-runs")
 _URI_OF_ENVIRONMENT = "MLFLOW_TRACKING_URI"
 
-Run = Annotated[Path, typer.Argument(help="A finished run: its folder, or its name.")]
+Run = Annotated[Path, typer.Argument(help="A finished run: its folder, its name, or latest.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Folder in which a run's name is looked for.")]
 Alias = Annotated[str, typer.Option(help="The alias that code in production loads.")]
 Uri = Annotated[
@@ -190,7 +190,11 @@ def _export_to_file(
     bundle = prompt_export.winner_of(record, named_run(run, runs))
     if to is Form.FOLDER:
         for agent in prompt_export.export_folder(bundle, target):
-            typer.echo(f"Spaces or empty lines at the ends of {agent}.md are left out.", err=True)
+            typer.echo(
+                f"{agent}.md does not keep the text to the letter: spaces and empty lines at its "
+                "ends are left out, and every line ends alike. --to json keeps it.",
+                err=True,
+            )
     elif to is Form.JSON:
         prompt_export.export_json(bundle, record, target)
     else:

@@ -9,7 +9,7 @@ import typer
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="A run's folder, or its name.")],
+    run: Annotated[Path, typer.Argument(help="A run's folder, its name, or latest.")],
     out: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("cotune-runs"),
     to: Annotated[
         Path | None,

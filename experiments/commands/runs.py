@@ -22,7 +22,9 @@ def runs() -> None:
 def sync(
     run: Annotated[
         Path | None,
-        typer.Argument(help="A run's folder, or its name; all that MLflow lacks when left out."),
+        typer.Argument(
+            help="A run's folder, its name, or latest; all that MLflow lacks when left out."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("cotune-runs"),
     uri: Annotated[

@@ -48,6 +48,7 @@ class SimulateOptions:
         user: Kind of customer.
         engine: `asyncio`, or `ray`.
         workers: Processes, with `ray`.
+        split: Of the configuration, from which the scenarios are.
     """
 
     common: Options
@@ -56,6 +57,7 @@ class SimulateOptions:
     user: str | None = None
     engine: str | None = None
     workers: int | None = None
+    split: str | None = None
 
     def applied_to(self, config: RunConfig) -> RunConfig:
         """Return the configuration with these options instead.
@@ -102,7 +104,7 @@ def simulate(config: RunConfig, options: SimulateOptions) -> None:
         CotuneError: The run stopped early; what was played until then was shown and written.
     """
     console = Console(stderr=options.common.as_json)
-    run_ = SimulationRun.prepare(config, options.scenarios)
+    run_ = SimulationRun.prepare(config, options.scenarios, options.split)
     announce(run_, console)
     ledger = Ledger()
     progress = SimulationProgress(console, ledger, len(run_.workload))

@@ -78,6 +78,8 @@ async def _each(config: RunConfig, models: Mapping[Role, LanguageModel]) -> Asyn
 def prices(config: RunConfig, ledger: Ledger) -> Finding:
     """Say whether what was used so far could be paid for in dollars."""
     unpriced = [str(role) for role, usage in ledger.by_role().items() if usage.unpriced]
+    if not ledger.by_role():
+        return skipped("prices", "No call was counted, so that nothing is known of prices.")
     if not unpriced:
         return fine("prices", "Known, or nothing is to be paid.")
     said = f"No price is known for the model in the role {', '.join(unpriced)}"

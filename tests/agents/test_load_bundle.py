@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -115,6 +117,8 @@ def test_nothing_at_a_place_says_what_could_be_there(tmp_path: Path) -> None:
         ('{"format": "cotune-prompts/1", "prompts": {"a": " "}}', "prompts.a"),
         ('{"format": "cotune-prompts/1", "prompts": {"a": {"text": " "}}}', "prompts.a"),
         ('{"format": "cotune-prompts/1", "prompts": {"a": {"text": "x", "description": 1}}}', "a"),
+        ('{"format": "cotune-prompts/1", "prompts": {"a": {"text": "\\ud83d"}}}', "half of an"),
+        ('{"format": "cotune-prompts/1", "prompts": {"../a": {"text": "x"}}}', "agent's name"),
     ],
 )
 def test_another_file_is_refused_by_name(tmp_path: Path, content: str, said: str) -> None:
@@ -184,6 +188,16 @@ def test_a_registry_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None
     with pytest.raises(CotuneError, match="cannot be used") as caught:
         load_bundle("mlflow:shop@production", "http://me:hunter2@127.0.0.1:9")
     assert "hunter2" not in str(caught.value)
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE notes (text)")
+    before = path.read_bytes()
+    with pytest.raises(CotuneError, match="database of another program"):
+        load_bundle("mlflow:shop@production", f"sqlite:///{path}")
+    assert path.read_bytes() == before
 
 
 def test_without_mlflow_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import tempfile
 from pathlib import Path
 
@@ -156,3 +158,11 @@ def test_folder_without_prompts_is_refused(tmp_path: Path) -> None:
 def test_windows_line_ends_are_read_as_plain_ones(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"---\r\ndescription: x\r\n---\r\nOne\r\ntwo\r\n")
     assert read_prompt(tmp_path / "a.md") == Prompt("a", "One\ntwo", "x")
+
+
+def test_a_bundle_can_be_copied_and_sent_to_another_process() -> None:
+    bundle = PromptBundle.of(Prompt("search", "Search."), Prompt("cart", "Add.", "Adds."))
+    for copied in (copy.deepcopy(bundle), pickle.loads(pickle.dumps(bundle))):  # noqa: S301
+        assert copied == bundle
+        assert copied["cart"].description == "Adds."
+        assert list(copied) == ["cart", "search"]

@@ -45,6 +45,7 @@ def test_a_system_is_optimized_as_by_the_command(folder: Path, found: Optimizati
 def test_a_result_shows_itself(found: Optimization) -> None:
     shown = found._repr_html_()
     assert "Improved: on 16 unseen examples" in shown
+    assert "This is a simulation" in shown
     assert str(found.report) in shown
     frame = found.to_dataframe()
     assert len(frame) == len(found.record.candidates)
@@ -56,6 +57,7 @@ def test_runs_and_prompts_are_compared(folder: Path, found: Optimization) -> Non
     compared = cotune.compare(seed, found.folder)
     assert compared.found.held_out.conclusion == found.record.conclusion
     assert "B is better" in compared._repr_html_()
+    assert "This is a simulation" in compared._repr_html_()
     frame = compared.to_dataframe()
     assert list(frame.index[:1]) == ["score"]
     found.record.seed.bundle.save(folder / "seed")
@@ -63,6 +65,20 @@ def test_runs_and_prompts_are_compared(folder: Path, found: Optimization) -> Non
     played = cotune.compare(folder / "seed", found.folder, config, progress=False)
     same = ["a", "b", "difference", "n"]
     assert played.to_dataframe()[same].equals(frame[same])
+
+
+def test_a_comparison_that_means_nothing_is_refused(folder: Path, found: Optimization) -> None:
+    seed = found.folder / "test" / "seed.verdicts.jsonl"
+    with pytest.raises(UsageError, match="name two"):
+        cotune.compare(found.folder, found.folder)
+    with pytest.raises(UsageError, match="name two"):
+        cotune.compare(found.folder, found.folder, folder / "system.yaml", progress=False)
+    with pytest.raises(UsageError, match="split is about prompts"):
+        cotune.compare(seed, found.folder, split="val")
+    with pytest.raises(UsageError, match="agent is about prompts"):
+        cotune.compare(seed, found.folder, agent="router")
+    with pytest.raises(UsageError, match="seed is about prompts"):
+        cotune.compare(seed, found.folder, seed=1)
 
 
 def test_conversations_are_played_and_judged_also_in_a_notebook(folder: Path) -> None:

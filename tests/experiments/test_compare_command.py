@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cotune.agents.prompts import PromptBundle
+from cotune.agents.prompts import Prompt, PromptBundle
+from cotune.experiments.compared import compare, side_of
 from cotune.experiments.run_record import RunRecord
 
 from .airline_logs import RUBRIC, write_logs
@@ -113,8 +114,11 @@ def test_scores_of_different_rubrics_are_not_compared(tmp_path: Path) -> None:
         (["empty.jsonl", "v.jsonl"], "holds no verdict"),
         (["prompts", "v.jsonl"], "name the configuration of the assistant with --config"),
         (["v.jsonl", "v.jsonl"], "Both sides are v.jsonl; name two."),
+        (["v.jsonl", Path("prompts/../v.jsonl")], "Both sides are v.jsonl; name two."),
+        (["$(x) y.jsonl", "v.jsonl"], "`cotune judge '$(x) y.jsonl' --rubric RUBRIC --out FILE`"),
         (["v.jsonl", "nowhere"], "nowhere is no finished run"),
         (["v.jsonl", "other.jsonl", "--repeats", 2], "--repeats is about prompts that are played"),
+        (["v.jsonl", "other.jsonl", "--split", "val"], "--split is about prompts that are played"),
         (["v.jsonl", "other.jsonl"], "have no scored example in common"),
     ],
 )
@@ -127,6 +131,7 @@ def test_mistakes_are_answered_in_one_sentence(
     (tmp_path / "other.jsonl").write_text(rest)
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "router.md").write_text("Route.\n")
+    (tmp_path / "$(x) y.jsonl").write_text((tmp_path / "logs.jsonl").read_text())
     monkeypatch.chdir(tmp_path)
     said = cotune("compare", *words)
     assert said.code == 2
@@ -150,6 +155,33 @@ def test_what_cannot_be_played_is_refused_before_it_is(
     assert expected in said.err
 
 
+def test_agents_that_a_bundle_lacks_and_others_it_has_are_named(
+    tested: _Tested, tmp_path: Path
+) -> None:
+    seed = tested.record.seed.bundle
+    PromptBundle.of(seed["router"], Prompt("pilot", "Fly.")).save(tmp_path / "own")
+    said = cotune("compare", tmp_path / "own", tested.run, "--config", tested.config)
+    assert said.code == 0, said.err
+    lacking = ", ".join(name for name in seed if name != "router")
+    assert f"has no prompt of {lacking}, which keep what they start from." in said.words
+    assert "has prompts of pilot, which take no part; they are left out." in said.words
+
+
+def test_that_a_script_answered_is_said_of_runs_too(tested: _Tested) -> None:
+    seed = tested.run / "test" / "seed.verdicts.jsonl"
+    assert "This is a simulation" in cotune("compare", seed, tested.run).words
+    assert _json(seed, tested.run)["simulated"]
+
+
+def test_one_critical_failure_more_is_called_chance(tmp_path: Path) -> None:
+    one = _verdicts(tmp_path, "one", [1.0] * 12)
+    other = _verdicts(tmp_path, "other", [1.0] * 11 + [0.0])
+    said = cotune("compare", one, other).words
+    assert "B is less safe" in said
+    assert "(0.0% → 8.3%, perhaps by chance)" in said
+    assert "1 pair differs in a criterion" in said
+
+
 def test_prompts_of_another_assistant_are_refused(tested: _Tested, tmp_path: Path) -> None:
     (tmp_path / "pilot.md").write_text("Fly.\n")
     said = cotune("compare", tmp_path, tested.run, "--config", tested.config)
@@ -171,3 +203,13 @@ def test_calls_of_one_agent_are_compared(tmp_path: Path, monkeypatch: pytest.Mon
     assert (found["examples"], found["conclusion"]) == (54, "improved")
     assert list(found["criteria"]) == ["right_agent"]
     assert found["flips"][0]["gained"] == ["right_agent"]
+
+
+def test_a_criterion_may_be_called_score(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(RUBRIC.read_text().replace("id: solved", "id: score"))
+    one = side_of(_verdicts(tmp_path, "one", [1.0, 0.0], own), tmp_path)
+    other = side_of(_verdicts(tmp_path, "other", [1.0, 1.0], own), tmp_path)
+    names = [name for name, _ in compare(one, other).rows()]
+    assert names.count("score") == 2
+    assert list(compare(one, other).to_dataframe().index) == names

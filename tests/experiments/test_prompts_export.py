@@ -131,6 +131,22 @@ def test_what_a_folder_cannot_keep_is_said(record: RunRecord, runs: Path) -> Non
     assert load_bundle("prompts.json") == padded
 
 
+def test_line_ends_that_a_folder_cannot_keep_are_said(record: RunRecord, runs: Path) -> None:
+    name = saved(shipped(record, PROMPTS.with_texts({"search": "A.\r\nB."}), ""), runs)
+    assert "every line ends alike" in cotune("prompts", "export", name, "--to", "folder").err
+
+
+def test_nothing_is_written_outside_of_the_folder(record: RunRecord, runs: Path) -> None:
+    name = saved(shipped(record, PROMPTS, ""), runs)
+    path = runs / name / "result.json"
+    path.write_text(path.read_text().replace('"search"', '"../search"'))
+    said = cotune("prompts", "export", name, "--to", "folder", "--out", "kept")
+    assert said.code == 2
+    assert "'../search' cannot be an agent's name" in said.err
+    assert not Path("search.md").exists()
+    assert not Path("kept").exists()
+
+
 def test_options_that_do_not_go_together_are_refused(found: RunRecord, runs: Path) -> None:
     name = saved(found, runs)
     for words in (

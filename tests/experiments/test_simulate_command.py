@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from cotune.experiments.config import load_config
+
 from .command_line import Said, cotune, edit, endpoint, run_folder, start
 
 
@@ -48,6 +50,19 @@ def test_repeats_have_seeds_of_their_own_and_go_on_from_fewer(tmp_path: Path) ->
     summary = json.loads(simulated(tmp_path, "--n", 2, "--repeats", 3, "--json").out)
     assert (summary["conversations"], summary["replayed"]) == (6, 2)
     assert len({label["seed"] for label in labels(tmp_path)}) == 6
+
+
+def test_conversations_of_train_can_be_looked_at_without_those_of_the_test(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    scenarios = load_config(config).system.load_splits("grocery")
+    said = cotune("simulate", "--config", config, "--split", "train", "--n", 4)
+    assert said.code == 0, said.err
+    played = [json.loads(line)["scenario"] for line in written(tmp_path / "runs").splitlines()]
+    assert len(played) == 4
+    assert set(played) <= {each.id for each in scenarios.train}
+    refused = cotune("simulate", "--config", config, "--split", "dev")
+    assert refused.code == 2
+    assert "--split dev: there is no such split; take train, val, test." in refused.err
 
 
 def test_a_spent_budget_stops_the_run_with_what_was_played_and_a_way_on(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cotune.experiments.word_diff import Gap, Kind, Line, folded, word_diff
@@ -23,6 +23,7 @@ def _marked(before: str, after: str) -> str:
     return "".join(signs[piece.kind].format(piece.text) for piece in pieces)
 
 
+@settings(deadline=None)
 @given(_TEXTS, _TEXTS)
 def test_without_what_was_added_or_removed_the_other_text_is_left(before: str, after: str) -> None:
     lines = word_diff(before, after)
@@ -30,6 +31,7 @@ def test_without_what_was_added_or_removed_the_other_text_is_left(before: str, a
     assert _without(lines, Kind.REMOVED) == after
 
 
+@settings(deadline=None)
 @given(_TEXTS, _TEXTS)
 def test_a_line_ends_where_a_line_ends_and_no_piece_is_empty(before: str, after: str) -> None:
     for line in word_diff(before, after):
@@ -37,11 +39,13 @@ def test_a_line_ends_where_a_line_ends_and_no_piece_is_empty(before: str, after:
         assert "\n" not in "".join(piece.text for piece in line.pieces)[:-1]
 
 
+@settings(deadline=None)
 @given(_TEXTS)
 def test_the_same_text_has_no_changes(text: str) -> None:
     assert not any(line.changed for line in word_diff(text, text))
 
 
+@settings(deadline=None)
 @given(_TEXTS, _TEXTS, st.integers(0, 3))
 def test_folding_hides_unchanged_lines_only_and_counts_them(
     before: str, after: str, context: int
@@ -66,6 +70,20 @@ def test_folding_hides_unchanged_lines_only_and_counts_them(
 )
 def test_words_are_what_changes(before: str, after: str, marked: str) -> None:
     assert _marked(before, after) == marked
+
+
+@pytest.mark.parametrize("word", ["milk ", "milk\n", "the milk, "])
+def test_a_prompt_that_repeats_itself_is_compared_too(word: str) -> None:
+    before, after = f"{word * 1500}now", f"First {word * 1490}later"
+    lines = word_diff(before, after)
+    assert _without(lines, Kind.ADDED) == before
+    assert _without(lines, Kind.REMOVED) == after
+
+
+def test_a_sentence_in_a_long_passage_is_found_again() -> None:
+    words = [f"rule{number} of the shop," for number in range(100)]
+    before, after = " ".join(words), " ".join([*words[:50], "and never pay,", *words[50:]])
+    assert _marked(before, after) == after.replace("and never pay, ", "[+and never pay, ]")
 
 
 def test_the_middle_of_a_long_text_is_left_out() -> None:

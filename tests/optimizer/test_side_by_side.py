@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cotune.optimizer.settings import HeldOutTest
@@ -34,6 +34,7 @@ def labelled(one: Ruling, **label: Any) -> Ruling:
     return one.model_copy(update={"label": label})
 
 
+@settings(deadline=None)
 @given(_SIDES)
 def test_swapping_the_sides_turns_every_difference_around(sides: list[Any]) -> None:
     one, other = side(*(a for a, _ in sides)), side(*(b for _, b in sides))
@@ -48,6 +49,7 @@ def test_swapping_the_sides_turns_every_difference_around(sides: list[Any]) -> N
         )
 
 
+@settings(deadline=None)
 @given(_SIDES)
 def test_a_side_beside_itself_differs_in_nothing(sides: list[Any]) -> None:
     one = side(*(a for a, _ in sides))
@@ -108,6 +110,19 @@ def test_repetitions_are_paired_by_number_and_others_are_counted() -> None:
     assert found.alone == (1, 1)
     assert found.held_out.overall.difference.n == 2
     assert found.held_out.objectives["criterion complete"].difference.mean == 0.5
+
+
+def test_what_does_not_say_its_repetition_is_paired_with_the_first() -> None:
+    found = compare([labelled(ruling(0.0, 1.0, 1.0), repeat=0)], side((1.0, 1.0, 1.0)))
+    assert found.alone == (0, 0)
+    assert found.held_out.objectives["criterion complete"].difference.mean == 1.0
+
+
+def test_what_is_there_twice_is_not_dropped_in_silence() -> None:
+    twice = [labelled(ruling(value, 1.0, 1.0), repeat=0) for value in (0.0, 1.0)]
+    found = compare(twice, twice[:1])
+    assert found.alone == (1, 0)
+    assert found.held_out.objectives["criterion complete"].difference.mean == 0.0
 
 
 def test_nothing_in_common_is_said() -> None:
