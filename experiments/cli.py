@@ -138,7 +138,7 @@ def optimize_system(
         typer.Option(
             "--from",
             metavar="RUN",
-            help="Start from another run's winner: its folder, its name, or latest. May be repeated.",
+            help="A run whose winner to start from: folder, name or latest. May be repeated.",
         ),
     ] = None,
     require_calibrated: Annotated[
