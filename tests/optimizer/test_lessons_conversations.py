@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from cotune.rubrics.rubric_file import load_rubric
 from .cases import BRIEF, BUNDLE, PASS_ON, SEND, USE, assigned, case, finding, turn
 
 
-def propose(assignment: Assignment, **caps: int) -> Draft:
+def propose(assignment: Assignment, **caps: Any) -> Draft:
     return asyncio.run(LessonsProposer(**caps).propose(assignment))
 
 
