@@ -7,7 +7,8 @@ A block is marked by a comment on a line above it, which readers of the site do 
 
 `title="FILE"` after the language makes a block a file's content, and a block `text` right after
 commands is what they print. `<!-- goes on from PAGE -->` begins a page in the folder in which
-another one ends.
+another one ends, `<!-- begins with labels -->` in one with conversations and what people say of
+them; see `labels.py`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ RUN = ("sh", "python")
 _FENCE = re.compile(r'^ *```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?$')
 _MARK = re.compile(r"^ *<!-- (?P<name>not run|exit code): (?P<value>.+) -->$")
 _BEFORE = re.compile(r"^<!-- goes on from (\S+) -->$", re.MULTILINE)
+_LABELS = "<!-- begins with labels -->"
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"`[^`\n]+`")
 
@@ -74,6 +76,11 @@ class Page:
         """The page in whose folder this one goes on; empty for a folder of its own."""
         found = _BEFORE.search(self.text)
         return found[1] if found else ""
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether it begins in a folder with labelled conversations."""
+        return _LABELS in self.text
 
     def blocks(self) -> Iterator[Block]:
         marks: dict[str, str] = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ..forked_commands import Commands
+from .labels import write_labels
 from .page_run import Reader
 from .pages import DOCS, Page
 
@@ -46,4 +47,6 @@ def test_a_guide_is_true(
     else:
         folder.mkdir()
         reader = Reader(forked, folder, mlflow_tables)
+        if page.has_labels:
+            write_labels(folder)
     reader.follow(page)
