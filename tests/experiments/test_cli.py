@@ -13,8 +13,8 @@ from mlflow.entities import Run
 
 from cotune.agents.models import ModelSettings
 from cotune.agents.prompts import PromptBundle
+from cotune.experiments import optimization
 from cotune.experiments.agent_run import AgentRun
-from cotune.experiments.commands import optimize as command
 from cotune.experiments.commands.options import Options
 from cotune.experiments.config import load_config
 from cotune.experiments.run_record import RunRecord
@@ -75,7 +75,7 @@ def test_quickstart_leaves_everything_in_the_run_s_folder(runs: Path) -> None:
     assert one.simulated
     assert one.winner > 0
     assert {path.name for path in run_folder(runs).iterdir()} == {
-        "journal.sqlite", "prompts", "report.html", "result.json",
+        "journal.sqlite", "prompts", "report.html", "result.json", "test",
     }  # fmt: skip
     saved = PromptBundle.load(run_folder(runs) / "prompts")
     assert saved.texts() == one.chosen.prompts
@@ -161,7 +161,7 @@ def test_a_run_that_breaks_is_not_left_running(
     def breaks(*arguments: object) -> None:
         raise RuntimeError("a bug at http://me:hunter2@h")
 
-    for owner, step in ((AgentRun, "execute"), (command, "render_report")):
+    for owner, step in ((AgentRun, "execute"), (optimization, "render_report")):
         with monkeypatch.context() as patched:
             patched.setattr(owner, step, breaks)
             with pytest.raises(RuntimeError, match="a bug"):

@@ -44,7 +44,7 @@ def test_a_pack_is_known_by_name() -> None:
 
 
 def test_the_example_of_the_docs_is_sound(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = re.findall(r"```yaml[^\n]*\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
     (scenario,) = load_scenarios(written(tmp_path, example))
     fields = set(compact(scenario))
     mentioned = {name for name in Scenario.model_fields if f"`{name}`" in DOCS.read_text("utf-8")}
