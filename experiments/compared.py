@@ -20,7 +20,7 @@ from ..optimizer.side_by_side import CRITERION, DOMAIN, SideBySide, compare_ruli
 from ..rubrics.ruling import Ruling
 from ..rubrics.ruling_file import read_rulings
 from ..rubrics.statistics import Conclusion
-from .conclusion import bounds, number, signed, simulation_html
+from .conclusion import measured, number, simulation_html
 from .run_folder import named_run
 from .run_record import FILE_NAME
 from .tested_side import FOLDER, WINNER, verdicts_path
@@ -103,47 +103,25 @@ class ComparedSides:
     def sentence(self) -> str:
         """The result with its interval."""
         overall = self.held_out.overall
-        percent = f"{overall.difference.confidence * 100:g}"
         return (
             f"{_SAID[self.held_out.conclusion]}: on {self.held_out.examples} examples that both "
             f"played A scores {number(overall.seed)} and B {number(overall.winner)}, a difference "
-            f"of {signed(overall.difference.mean)} ({percent} % interval "
-            f"{bounds(overall.difference)})."
+            f"of {measured(overall.difference)}."
         )
-
-    def parts(self, kind: str) -> dict[str, Comparison]:
-        """Return the comparisons of domains, or of criteria, by id."""
-        every = self.held_out.objectives.items()
-        return {
-            name.removeprefix(f"{kind} "): each
-            for name, each in every
-            if name.startswith(f"{kind} ")
-        }
 
     def rows(self) -> list[tuple[str, Comparison]]:
         """Return everything that was compared: score, domains, criteria, critical failures."""
-        domains = [(f"{DOMAIN} {name}", each) for name, each in self.parts(DOMAIN).items()]
+        domains = [(f"{DOMAIN} {name}", each) for name, each in self.found.parts(DOMAIN).items()]
         failed = [(f"failed: {name}", each) for name, each in self.held_out.critical.items()]
-        criteria = self.parts(CRITERION).items()  # one may be called 'score'
+        criteria = self.found.parts(CRITERION).items()  # one may be called 'score'
         return [("score", self.held_out.overall), *domains, *criteria, *failed]
 
     def to_dataframe(self) -> DataFrame:
         """Return a row for everything that was compared, with its interval."""
         from pandas import DataFrame  # noqa: PLC0415 - half a second that only notebooks need
 
-        rows = [
-            {
-                "a": each.seed,
-                "b": each.winner,
-                "difference": each.difference.mean,
-                "low": each.difference.low,
-                "high": each.difference.high,
-                "n": each.difference.n,
-                "p": each.p_value,
-            }
-            for _, each in self.rows()
-        ]
-        return DataFrame(rows, index=[name for name, _ in self.rows()])
+        names, compared = zip(*self.rows(), strict=True)
+        return DataFrame(map(figures, compared), index=list(names))
 
     def _repr_html_(self) -> str:
         """Show conclusion and table in a notebook."""
@@ -151,6 +129,19 @@ class ComparedSides:
         return Markup("<p>A: {}<br>B: {}</p><p><strong>{}</strong></p>{}{}").format(
             self.one.name, self.other.name, self.sentence, simulation_html(self.simulated), table
         )
+
+
+def figures(one: Comparison) -> dict[str, float | None]:
+    """Return the numbers of a comparison, by name."""
+    return {
+        "a": one.seed,
+        "b": one.winner,
+        "difference": one.difference.mean,
+        "low": one.difference.low,
+        "high": one.difference.high,
+        "n": one.difference.n,
+        "p": one.p_value,
+    }
 
 
 def require_two(a: str | Path, b: str | Path) -> None:
@@ -199,7 +190,7 @@ def side_of(given: Path, out: Path) -> Compared:
             "configuration of the assistant with --config."
         )
     record = read_record(given, out)
-    found = verdicts_path((_run_folder(given, out) or given) / FOLDER, WINNER)
+    found = verdicts_path(named_run(given, out) / FOLDER, WINNER)
     if not found.is_file():
         raise UsageError(
             f"The run {record.name} tested nothing, so that there is nothing to compare: no "

@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from ..agents.counted import counted
-from ..optimizer.held_out import Comparison
 from ..optimizer.side_by_side import CRITERION, DOMAIN, Flip
 from ..rubrics.ruling import Ruling
 from .brief import plain
 from .bundle_match import BundleMatch
-from .compared import Compared, ComparedSides
-from .conclusion import SIMULATION, bounds, number, signed
+from .compared import Compared, ComparedSides, figures
+from .conclusion import SIMULATION, bounds, number, percent, signed
 
 _SHOWN_FLIPS = 5
 
@@ -60,16 +59,16 @@ def comparison_json(shown: ComparedSides) -> dict[str, Any]:
         "alone": {"a": shown.found.alone[0], "b": shown.found.alone[1]},
         "judged_alike": shown.found.judged_alike,
         "simulated": shown.simulated,
-        "score": _json(held_out.overall),
-        "domains": {name: _json(each) for name, each in shown.parts(DOMAIN).items()},
-        "criteria": {name: _json(each) for name, each in shown.parts(CRITERION).items()},
-        "critical": {name: _json(each) for name, each in held_out.critical.items()},
+        "score": figures(held_out.overall),
+        "domains": {name: figures(each) for name, each in shown.found.parts(DOMAIN).items()},
+        "criteria": {name: figures(each) for name, each in shown.found.parts(CRITERION).items()},
+        "critical": {name: figures(each) for name, each in held_out.critical.items()},
         "flips": [_flip_json(flip, shown) for flip in shown.found.flips],
     }
 
 
 def _table(shown: ComparedSides) -> Table:
-    confidence = f"{shown.held_out.overall.difference.confidence * 100:g} % interval"
+    confidence = f"{percent(shown.held_out.overall.difference)} % interval"
     table = Table()
     table.add_column("", overflow="fold")
     for column in ("A", "B", "difference", confidence):
@@ -156,16 +155,4 @@ def _flip_json(flip: Flip, shown: ComparedSides) -> dict[str, Any]:
         "lost": list(flip.lost),
         "a": {"score": flip.before.objective, "read": _command(shown.one, flip.before)},
         "b": {"score": flip.after.objective, "read": _command(shown.other, flip.after)},
-    }
-
-
-def _json(one: Comparison) -> dict[str, Any]:
-    return {
-        "a": one.seed,
-        "b": one.winner,
-        "difference": one.difference.mean,
-        "low": one.difference.low,
-        "high": one.difference.high,
-        "n": one.difference.n,
-        "p": one.p_value,
     }

@@ -32,6 +32,16 @@ def bounds(interval: Interval) -> str:
     return f"{signed(interval.low)} to {signed(interval.high)}"
 
 
+def percent(interval: Interval) -> str:
+    """Write an interval's confidence in percent, without the sign."""
+    return f"{interval.confidence * 100:g}"
+
+
+def measured(interval: Interval) -> str:
+    """Write a difference with its interval."""
+    return f"{signed(interval.mean)} ({percent(interval)} % interval {bounds(interval)})"
+
+
 def headline(conclusion: Conclusion) -> str:
     """Return the conclusion in a word or two."""
     return {
@@ -63,7 +73,7 @@ def reading(record: RunRecord) -> str:
     difference = record.held_out.overall.difference
     if difference.low is None:
         return f"No interval could be given ({difference.method}), so nothing can be concluded."
-    return f"{_COVERAGE.format(percent=_percent(difference))} {_READINGS[record.conclusion]}"
+    return f"{_COVERAGE.format(percent=percent(difference))} {_READINGS[record.conclusion]}"
 
 
 def joint_sentence(record: RunRecord) -> str:
@@ -111,8 +121,7 @@ def _tested(held_out: HeldOut) -> str:
     return (
         f"{headline(held_out.conclusion)}: on {held_out.examples} unseen examples the seed scores "
         f"{number(overall.seed)} and the winner {number(overall.winner)}, a difference of "
-        f"{signed(overall.difference.mean)} ({_percent(overall.difference)} % interval "
-        f"{bounds(overall.difference)})."
+        f"{measured(overall.difference)}."
     )
 
 
@@ -134,7 +143,3 @@ def _titled(said: str, titles: Mapping[str, str]) -> str:
     for name, title in titles.items():
         said = said.replace(f"'{name}'", f"'{title}'")
     return said
-
-
-def _percent(interval: Interval) -> str:
-    return f"{interval.confidence * 100:g}"

@@ -44,14 +44,9 @@ def paired_detail(
     if compared is None:
         return None
     changes = compared.changes
-    prefix = f"{CRITERION} "
     return PairedDetail(
         better=sum(change > 0 for change in changes),
         worse=sum(change < 0 for change in changes),
         same=sum(change == 0 for change in changes),
-        criteria={
-            name.removeprefix(prefix): comparison
-            for name, comparison in compared.held_out.objectives.items()
-            if name.startswith(prefix)
-        },
+        criteria=compared.parts(CRITERION),
     )

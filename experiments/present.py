@@ -16,7 +16,16 @@ from ..optimizer.engine import Survey
 from ..optimizer.held_out import Comparison
 from ..optimizer.plan import Plan
 from .brief import plain
-from .conclusion import SIMULATION, bounds, joint_sentence, number, reading, sentence, signed
+from .conclusion import (
+    SIMULATION,
+    bounds,
+    joint_sentence,
+    number,
+    percent,
+    reading,
+    sentence,
+    signed,
+)
 from .mlflow_access import is_remote
 from .run import Run
 from .run_record import RunRecord
@@ -71,7 +80,7 @@ def conclude(record: RunRecord, report: Path, tracking: str | None, console: Con
         console.print(_held_out_table(record))
     console.print(_shown(sentence(record)), style="bold", highlight=False)
     console.print(_shown(reading(record)), highlight=False)
-    if changed := _changed(record):
+    if changed := record.changed:
         console.print(
             _shown(f"The winner changes the prompts of {', '.join(changed)}."), highlight=False
         )
@@ -113,12 +122,6 @@ def _bought(plan: Plan) -> str:
     )
 
 
-def _changed(record: RunRecord) -> list[str]:
-    """Return the agents whose prompts differ between seed and winner."""
-    seed = record.seed.prompts
-    return [agent for agent, text in record.chosen.prompts.items() if text != seed.get(agent)]
-
-
 def _cost(record: RunRecord) -> str:
     """Say what each model role has cost."""
     roles = record.by_role
@@ -141,7 +144,7 @@ def _held_out_table(record: RunRecord) -> Table:
     assert held_out is not None
     title = f"Held-out test, {counted(held_out.examples, 'example')}"
     table = Table(title=title, title_justify="left")
-    confidence = f"{held_out.overall.difference.confidence * 100:g} % interval"
+    confidence = f"{percent(held_out.overall.difference)} % interval"
     for column in ("", "seed", "winner", "difference", confidence):
         table.add_column(column, justify="left" if not column else "right")
     for name, comparison in _rows(record).items():

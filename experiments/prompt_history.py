@@ -54,9 +54,7 @@ class PromptChange:
 
 def prompt_changes(record: RunRecord) -> list[PromptChange]:
     """Return the changes of all prompts that differ between seed and winner."""
-    before, after = record.seed.prompts, record.chosen.prompts
-    changed = (agent for agent, text in after.items() if text != before.get(agent))
-    return [_change(record, agent) for agent in changed]
+    return [_change(record, agent) for agent in record.changed]
 
 
 def _change(record: RunRecord, agent: str) -> PromptChange:

@@ -181,6 +181,12 @@ class RunRecord(Data):
         return dict(roles)
 
     @property
+    def changed(self) -> list[str]:
+        """Agents whose prompts differ between seed and winner."""
+        seed = self.seed.prompts
+        return [agent for agent, text in self.chosen.prompts.items() if text != seed.get(agent)]
+
+    @property
     def diff(self) -> str:
         """Unified diff of the prompts from seed to winner; empty when the seed stays."""
         return self.seed.bundle.diff(self.chosen.bundle)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..rubrics.ruling import Ruling
-from .held_out import Comparer, HeldOut, held_out_of
+from .held_out import Comparer, Comparison, HeldOut, held_out_of
 from .rollout import Rollout
 from .settings import HeldOutTest
 
@@ -61,6 +61,15 @@ class SideBySide:
     flips: tuple[Flip, ...]
     alone: tuple[int, int]
     judged_alike: bool
+
+    def parts(self, kind: str) -> dict[str, Comparison]:
+        """Return the comparisons of a kind, `DOMAIN` or `CRITERION`, by id."""
+        prefix = f"{kind} "
+        return {
+            name.removeprefix(prefix): each
+            for name, each in self.held_out.objectives.items()
+            if name.startswith(prefix)
+        }
 
 
 def compare_rulings(
